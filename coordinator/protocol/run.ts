@@ -1,0 +1,116 @@
+/** A run: what is submitted, how it is planned and sealed, and the whole of it as pages and reports read it. */
+import { z } from 'zod';
+import { evidence } from '../../engine/protocol.ts';
+import { caseName, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
+import { manifestSuite } from './manifest.ts';
+import { jobState, legOutcome, attemptState } from './states.ts';
+import { verdict } from './verdict.ts';
+
+/** A head plus settings. `label` is what was typed, settings included: HEAD[qmm=scalar]. The first arm is the baseline. */
+export const armRequest = z.strictObject({ label: z.string().min(1).max(200), head: sha1, settings });
+export type ArmRequest = z.infer<typeof armRequest>;
+
+/** POST /api/runs. The heads' objects are already there (POST /api/heads/bundle). */
+export const submitRequest = z.strictObject({
+  arms: z.array(armRequest).min(2).max(8),
+  /** Default: every suite of the baseline's manifest. */
+  suites: z.array(suiteName).min(1).optional(),
+  /** Default: every device that an agent serves now. */
+  devices: z.array(deviceName).min(1).optional(),
+  pairs: z.int().min(1).max(500).default(3),
+  /** Software devices take part only when this is true. */
+  allowSoftware: z.boolean().default(false),
+  /** Repeating a submission with the same key returns the same run. */
+  key: z.string().min(8).max(64),
+});
+export type SubmitRequest = z.infer<typeof submitRequest>;
+
+export const submitResponse = z.object({ run: runId, url: z.url(), jobs: z.array(z.object({ job: jobId, device: deviceName, suite: suiteName })) });
+export type SubmitResponse = z.infer<typeof submitResponse>;
+
+/** The sealed decision rule. `identity` and thresholds may not change after sealing. */
+export const rule = z.strictObject({
+  identity: z.enum(['exact', 'ids', 'differ']).or(z.string().regex(/^logits<=[0-9.e-]+$/)),
+  medianPercent: z.number(),
+  everyPairPositive: z.boolean(),
+});
+export type Rule = z.infer<typeof rule>;
+export const DEFAULT_RULE: Rule = { identity: 'exact', medianPercent: 3, everyPairPositive: true };
+
+/** A planned leg: one fresh process. `arm` is an index into the run's arms. */
+export const plannedLeg = z.object({
+  index: z.int().min(0),
+  arm: z.int().min(0),
+  case: caseName,
+  /** 1, 2, … within the case; null in suites that are not timed. */
+  pair: z.int().min(1).nullable(),
+});
+export type PlannedLeg = z.infer<typeof plannedLeg>;
+
+export const runArm = armRequest.extend({ tree: sha1.describe('git tree of the head'), subject: z.string() });
+
+/** What the agent measured about one leg, apart from what the engine wrote. */
+export const legMeasure = z.object({
+  outcome: legOutcome,
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  wallMs: z.number().nonnegative().describe('by the agent’s own monotonic clock'),
+  vmHwmKiB: z.int().nullable(),
+  lockHeldBefore: z.boolean(),
+  lockHeldAfter: z.boolean(),
+  note: z.string(),
+});
+export type LegMeasure = z.infer<typeof legMeasure>;
+
+export const legView = plannedLeg.extend({
+  /** Null until posted. */
+  measure: legMeasure.nullable(),
+  log: sha256.nullable().describe('blob of stdout then stderr'),
+  records: sha256.nullable().describe('blob of the engine’s records, verbatim'),
+});
+
+export const jobView = z.object({
+  job: jobId,
+  device: deviceName,
+  suite: suiteName,
+  kind: manifestSuite.shape.kind,
+  state: jobState,
+  evidence: evidence,
+  adapter: z.string(),
+  /** Why it is in this state: the lock's holder, a failure with the next command, … */
+  note: z.string(),
+  attempts: z.array(z.object({ number: z.int(), state: attemptState, agent: z.string(), openedAt: z.iso.datetime(), note: z.string() })),
+  acceptedAttempt: z.int().nullable(),
+  legs: z.array(legView),
+  verdicts: z.array(verdict).describe('one per candidate arm, once judged or failed'),
+});
+export type JobView = z.infer<typeof jobView>;
+
+/** A cell of device × suite × arm that was asked for, or could have been, and what became of it. */
+export const coverageCell = z.object({ device: z.string(), suite: z.string(), arm: z.string(), status: z.enum(['measured', 'pending', 'not-run']), note: z.string() });
+
+/** GET /api/runs/:id — everything pages and reports show. */
+export const runView = z.object({
+  schema: z.literal(1),
+  run: runId,
+  url: z.url(),
+  submittedAt: z.iso.datetime(),
+  arms: z.array(runArm),
+  pairs: z.int(),
+  rule,
+  seal: z.object({ sha256, at: z.iso.datetime(), text: z.string().describe('the canonical JSON that was hashed') }),
+  done: z.boolean(),
+  jobs: z.array(jobView),
+  coverage: z.array(coverageCell),
+});
+export type RunView = z.infer<typeof runView>;
+
+export const runSummary = z.object({
+  run: runId,
+  submittedAt: z.iso.datetime(),
+  arms: z.array(z.string()),
+  jobs: z.array(z.object({ device: z.string(), suite: z.string(), state: jobState, note: z.string(), verdicts: z.array(z.string()), legsDone: z.int(), legs: z.int() })),
+  done: z.boolean(),
+});
+export type RunSummary = z.infer<typeof runSummary>;

@@ -1,0 +1,113 @@
+/** The verdict of one job's candidate arm against the baseline, and everything it was computed from. */
+import { z } from 'zod';
+import { evidence } from '../../engine/protocol.ts';
+import { sha256 } from './ids.ts';
+
+export const verdictWord = z.enum([
+  'void',
+  'not-run',
+  'output-differs',
+  'new-failure',
+  'fixed',
+  'pre-existing',
+  'same',
+  'rule-met',
+  'rule-not-met',
+  'undecided',
+]);
+export type VerdictWord = z.infer<typeof verdictWord>;
+
+/** Exit status of `submit --wait`, `watch` and `compare` for one verdict; a run exits with its worst (1, then 3, then 0). */
+export const VERDICT_EXIT: Readonly<Record<VerdictWord, 0 | 1 | 3>> = {
+  same: 0,
+  fixed: 0,
+  'pre-existing': 0,
+  'rule-met': 0,
+  'output-differs': 1,
+  'new-failure': 1,
+  'rule-not-met': 1,
+  void: 3,
+  'not-run': 3,
+  undecided: 3,
+};
+
+/** One baseline leg and one candidate leg next to each other in the order. Gain = (base − cand)/base. */
+export const pairRow = z.object({
+  case: z.string(),
+  pair: z.int().min(1),
+  order: z.enum(['baseline-first', 'candidate-first']),
+  baselineLeg: z.int(),
+  candidateLeg: z.int(),
+  baselineMs: z.number(),
+  candidateMs: z.number(),
+  gainPercent: z.number(),
+  flags: z.array(z.string()).describe('e.g. "candidate leg 1.9× its arm’s median"'),
+});
+export type PairRow = z.infer<typeof pairRow>;
+
+/** Statistics of one case's pairs. Null where too few pairs exist. */
+export const effect = z.object({
+  case: z.string(),
+  metric: z.string().describe('what was timed, with its definition'),
+  pairs: z.array(pairRow),
+  medianPercent: z.number(),
+  minPercent: z.number(),
+  maxPercent: z.number(),
+  everyPairPositive: z.boolean(),
+  hodgesLehmannPercent: z.number(),
+  interval: z.object({ low: z.number(), high: z.number(), confidence: z.number() }).nullable(),
+  signFlipP: z.number().describe('exact one-sided sign-flip test of gain > 0'),
+  smallestP: z.number().describe('1 / 2^pairs, the least p that this many pairs can reach'),
+  medianWithoutFlaggedPercent: z.number().nullable(),
+  ruleMet: z.boolean(),
+  ruleNote: z.string(),
+});
+export type Effect = z.infer<typeof effect>;
+
+/** Output identity of one case. */
+export const identity = z.object({
+  case: z.string(),
+  status: z.enum(['same', 'differs', 'not-comparable']),
+  baselineDigest: z.string().nullable(),
+  candidateDigest: z.string().nullable(),
+  pinnedIdsMatch: z.boolean().nullable(),
+  firstDifferingStep: z.int().nullable(),
+  note: z.string(),
+});
+export type Identity = z.infer<typeof identity>;
+
+/** One line of both arms after masking. `masked` names the fields that were taken out, such as "gates ms". */
+export const lineRow = z.object({
+  case: z.string(),
+  status: z.enum(['equal', 'differs', 'baseline-only', 'candidate-only']),
+  baseline: z.string().nullable(),
+  candidate: z.string().nullable(),
+  masked: z.array(z.string()),
+});
+export type LineRow = z.infer<typeof lineRow>;
+
+/** One kernel or control, head against head. */
+export const contractRow = z.object({
+  kernel: z.string(),
+  status: z.enum(['same', 'new-failure', 'fixed', 'pre-existing', 'contract-changed', 'not-comparable']),
+  baseline: z.string(),
+  candidate: z.string(),
+  note: z.string(),
+});
+export type ContractRow = z.infer<typeof contractRow>;
+
+export const verdict = z.object({
+  device: z.string(),
+  suite: z.string(),
+  candidate: z.string().describe('the arm, as written'),
+  evidence: evidence,
+  verdict: verdictWord,
+  reason: z.string().describe('one sentence'),
+  identities: z.array(identity),
+  lines: z.array(lineRow),
+  contract: z.array(contractRow),
+  effects: z.array(effect).describe('empty unless the output is the same: no gain is shown for a wrong answer'),
+  calibration: z.string().describe('the device’s A/A floor, or that there is none'),
+  computedFrom: sha256.describe('SHA-256 of the canonical JSON of the records used'),
+});
+export type Verdict = z.infer<typeof verdict>;
