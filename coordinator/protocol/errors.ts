@@ -4,7 +4,22 @@ import { z } from 'zod';
 export const errorReply = z.object({
   error: z.object({
     /** Stable word for programs. */
-    code: z.enum(['bad-request', 'unknown-head', 'no-manifest', 'bad-manifest', 'unknown-device', 'unknown-suite', 'no-device', 'not-found', 'conflict', 'gone', 'forbidden', 'too-large', 'unavailable', 'internal']),
+    code: z.enum([
+      'bad-request',
+      'unknown-head',
+      'no-manifest',
+      'bad-manifest',
+      'unknown-device',
+      'unknown-suite',
+      'no-device',
+      'not-found',
+      'conflict',
+      'gone',
+      'forbidden',
+      'too-large',
+      'unavailable',
+      'internal',
+    ]),
     /** What and why, one line. */
     message: z.string(),
     /** The next command. */

@@ -88,7 +88,13 @@ export const jobView = z.object({
 export type JobView = z.infer<typeof jobView>;
 
 /** A cell of device × suite × arm that was asked for, or could have been, and what became of it. */
-export const coverageCell = z.object({ device: z.string(), suite: z.string(), arm: z.string(), status: z.enum(['measured', 'pending', 'not-run']), note: z.string() });
+export const coverageCell = z.object({
+  device: z.string(),
+  suite: z.string(),
+  arm: z.string(),
+  status: z.enum(['measured', 'pending', 'not-run']),
+  note: z.string(),
+});
 
 /** GET /api/runs/:id — everything pages and reports show. */
 export const runView = z.object({
@@ -110,7 +116,9 @@ export const runSummary = z.object({
   run: runId,
   submittedAt: z.iso.datetime(),
   arms: z.array(z.string()),
-  jobs: z.array(z.object({ device: z.string(), suite: z.string(), state: jobState, note: z.string(), verdicts: z.array(z.string()), legsDone: z.int(), legs: z.int() })),
+  jobs: z.array(
+    z.object({ device: z.string(), suite: z.string(), state: jobState, note: z.string(), verdicts: z.array(z.string()), legsDone: z.int(), legs: z.int() }),
+  ),
   done: z.boolean(),
 });
 export type RunSummary = z.infer<typeof runSummary>;
