@@ -1,0 +1,111 @@
+/** Opens one adapter and its device, and remembers the first thing that goes wrong with it. */
+import { EngineBroken, EngineRefused } from '../errors.ts';
+import type { AdapterRecord } from '../protocol.ts';
+import { adapterRecordOf, limitsOf } from './adapter-record.ts';
+import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
+
+/** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
+const WANTED_FEATURES = ['subgroups', 'subgroup-size-control', 'timestamp-query'] as const;
+
+export interface OpenOptions {
+  /** Case-insensitive part of the adapter's name; absent: the best GPU. */
+  readonly adapter?: string | undefined;
+  /** Leave to run on a CPU Vulkan driver, whose results are never GPU evidence. */
+  readonly allowSoftware: boolean;
+  /** VK_DRIVER_FILES to open under. Works in the main thread of a process that has a Vulkan loader. */
+  readonly driverFiles?: string | undefined;
+}
+
+/** An opened device. `check()` throws once it failed, so that nothing computed after a failure is believed. */
+export class Gpu {
+  readonly device: GPUDevice;
+  readonly adapter: AdapterRecord;
+  #failure: EngineBroken | undefined;
+  #closing = false;
+
+  constructor(device: GPUDevice, adapter: AdapterRecord) {
+    this.device = device;
+    this.adapter = adapter;
+    device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${(event as GPUUncapturedErrorEvent).error.message}`));
+    void device.lost.then((info) => {
+      if (!this.#closing) this.fail(`the device ${adapter.name} was lost (${info.reason}): ${info.message}`);
+    });
+  }
+
+  /** Records a failure; the first one stays. */
+  fail(reason: string): void {
+    this.#failure ??= new EngineBroken(reason);
+  }
+
+  /** @throws EngineBroken with the first failure. */
+  check(): void {
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Destroys the device. Later work on it throws. */
+  close(): void {
+    this.#closing = true;
+    this.device.destroy();
+    this.fail(`the device ${this.adapter.name} was closed`);
+  }
+}
+
+/**
+ * Opens an adapter and a device with all of the adapter's limits.
+ * @throws EngineRefused when no adapter opens, none matches, or only software does and `allowSoftware` is false.
+ */
+export async function openGpu(options: OpenOptions): Promise<Gpu> {
+  if (options.driverFiles !== undefined) process.env['VK_DRIVER_FILES'] = options.driverFiles;
+  // Without it Mesa and the loader print warnings, and some drivers refuse to start.
+  process.env['XDG_RUNTIME_DIR'] ??= '/tmp';
+  const listed = await listAdapters();
+  const wanted = options.adapter?.toLowerCase();
+  const matching = listed.filter((entry) => wanted === undefined || entry.name.toLowerCase().includes(wanted));
+  const chosen = wanted === undefined ? await bestAdapter(listed) : await namedAdapter(matching);
+  if (!chosen) throw noAdapter(options.adapter, listed);
+  const driverFiles = process.env['VK_DRIVER_FILES'] ?? null;
+  const record = adapterRecordOf(chosen.adapter, chosen.listed, driverFiles);
+  if (record.evidence === 'software' && !options.allowSoftware) {
+    throw new EngineRefused(
+      `the adapter "${record.name}" is a CPU driver, which is not GPU evidence`,
+      'add --allow-software, or name a GPU with --adapter NAME',
+    );
+  }
+  const device = await chosen.adapter.requestDevice({
+    requiredFeatures: WANTED_FEATURES.filter((feature) => chosen.adapter.features.has(feature)) as GPUFeatureName[],
+    requiredLimits: limitsOf(chosen.adapter.limits),
+  });
+  return new Gpu(device, record);
+}
+
+interface Chosen {
+  readonly adapter: GPUAdapter;
+  readonly listed: ListedAdapter;
+}
+
+/** Dawn orders discrete before integrated before CPU when asked for high performance. */
+async function bestAdapter(listed: readonly ListedAdapter[]): Promise<Chosen | undefined> {
+  const adapter = await dawnInstance([]).requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) return undefined;
+  const named = listed.find((entry) => slug(entry.name) === adapter.info.device);
+  return { adapter, listed: named ?? { backend: 'unknown', name: adapter.info.description || adapter.info.device } };
+}
+
+/** The first GPU among adapters of a matching name, else the first software one. */
+async function namedAdapter(matching: readonly ListedAdapter[]): Promise<Chosen | undefined> {
+  let software: Chosen | undefined;
+  for (const entry of matching) {
+    const adapter = await dawnInstance([`backend=${entry.backend}`, `adapter=${entry.name}`]).requestAdapter();
+    if (!adapter) continue;
+    if (adapterRecordOf(adapter, entry, null).evidence === 'gpu') return { adapter, listed: entry };
+    software ??= { adapter, listed: entry };
+  }
+  return software;
+}
+
+function noAdapter(wanted: string | undefined, listed: readonly ListedAdapter[]): EngineRefused {
+  const next = 'fleet engine devices --allow-software lists what opens on this host';
+  if (wanted === undefined) return new EngineRefused('no WebGPU adapter opens on this host', next);
+  const names = listed.map((entry) => `"${entry.name}"`).join(', ');
+  return new EngineRefused(`no adapter's name contains "${wanted}" (${names === '' ? 'none opens' : `there is ${names}`})`, next);
+}

@@ -1,0 +1,45 @@
+/**
+ * Dawn instances. Every object that `create()` returns is kept on globalThis: if V8 collects one while its device lives,
+ * the process dies in `InstanceBase::ProcessEvents` (node-webgpu #18 is related; 6 of 6 runs crashed under forced GC).
+ */
+import { create, globals } from 'webgpu';
+
+declare global {
+  var fleetDawnInstances: GPU[] | undefined;
+}
+
+/** Timestamps come in 65.5 µs steps unless this toggle is off; unquantised they are nanoseconds. */
+const TOGGLES = 'disable-dawn-features=timestamp_quantization';
+
+/** An adapter as Dawn lists it. `name` is the driver's device name, unedited. */
+export interface ListedAdapter {
+  readonly backend: string;
+  readonly name: string;
+}
+
+/**
+ * Creates a Dawn instance and pins it for the life of the process.
+ * @param options dawn.node options such as `adapter=NAME`, `backend=vulkan`.
+ */
+export function dawnInstance(options: readonly string[]): GPU {
+  if (!('GPUBufferUsage' in globalThis)) Object.assign(globalThis, globals);
+  const gpu = create([TOGGLES, ...options]);
+  (globalThis.fleetDawnInstances ??= []).push(gpu);
+  return gpu;
+}
+
+/** The adapters that open in this process's environment. dawn.node prints them when it is asked for one that is not there. */
+export async function listAdapters(): Promise<ListedAdapter[]> {
+  try {
+    await dawnInstance(['adapter=no such adapter']).requestAdapter();
+    return [];
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return [...text.matchAll(/backend: '([^']*)', name: '([^\n]*)'$/gm)].map(([, backend, name]) => ({ backend: backend!, name: name! }));
+  }
+}
+
+/** Dawn's `info.device` is the name in this form. */
+export function slug(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}

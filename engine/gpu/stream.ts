@@ -1,0 +1,152 @@
+/**
+ * Records dispatches and copies, and submits them. Dispatches between two copies share one compute pass. `submit` never
+ * throws in WebGPU and an invalid command buffer is silently dropped, so every submit is wrapped in an error scope whose
+ * outcome each read waits for: what `read` returns was computed.
+ */
+import { EngineBroken, withTimeout } from '../errors.ts';
+import type { Gpu } from './device.ts';
+import type { Dispatch } from './programs.ts';
+
+/** Why a command buffer was submitted. Counted, so that a per-token budget can be checked exactly. */
+export type SubmitTrigger = 'token' | 'readback' | 'upload' | 'batch-cap' | 'timestamp';
+
+/** A pass longer than this is submitted as it is (`batch-cap`), so that a long prefill cannot trip a driver's watchdog. */
+const BATCH_CAP = 2048;
+
+/** A wait longer than this ends the process with status 124. CPU drivers are slow: this is no performance budget. */
+export const WAIT_MS = 120_000;
+
+export interface StreamCounters {
+  readonly submits: Record<string, number>;
+  readonly dispatches: Record<string, number>;
+  bytesReadBack: number;
+}
+
+export class Stream {
+  readonly #gpu: Gpu;
+  readonly #scopes = new Set<Promise<void>>();
+  #encoder: GPUCommandEncoder | undefined;
+  #pass: GPUComputePassEncoder | undefined;
+  #recorded = 0;
+  #counters: StreamCounters = { submits: {}, dispatches: {}, bytesReadBack: 0 };
+
+  constructor(gpu: Gpu) {
+    this.#gpu = gpu;
+  }
+
+  /** Counts since the stream was made or `resetCounters` was called. */
+  get counters(): StreamCounters {
+    return this.#counters;
+  }
+
+  resetCounters(): void {
+    this.#counters = { submits: {}, dispatches: {}, bytesReadBack: 0 };
+  }
+
+  /** Records one dispatch into the open pass. */
+  record(dispatch: Dispatch): void {
+    this.#pass ??= this.#encode().beginComputePass();
+    this.#pass.setPipeline(dispatch.pipeline);
+    this.#pass.setBindGroup(0, dispatch.bindGroup);
+    this.#pass.dispatchWorkgroups(...dispatch.workgroups);
+    this.#counters.dispatches[dispatch.kernel] = (this.#counters.dispatches[dispatch.kernel] ?? 0) + 1;
+    if (++this.#recorded >= BATCH_CAP) this.submit('batch-cap');
+  }
+
+  /** Records a copy of `bytes` bytes (multiples of 4), ending the open pass. */
+  copy(from: GPUBuffer, fromOffset: number, to: GPUBuffer, toOffset: number, bytes: number): void {
+    this.#endPass();
+    this.#encode().copyBufferToBuffer(from, fromOffset, to, toOffset, bytes);
+  }
+
+  /** Records a fill of a whole buffer with zero bytes. */
+  clear(buffer: GPUBuffer): void {
+    this.#endPass();
+    this.#encode().clearBuffer(buffer);
+  }
+
+  /** Writes host data, ordered after every earlier submit and before every later one. */
+  upload(buffer: GPUBuffer, data: Uint32Array | Float32Array, byteOffset = 0): void {
+    this.#gpu.check();
+    this.#scoped(() => this.#gpu.device.queue.writeBuffer(buffer, byteOffset, data.buffer as ArrayBuffer, data.byteOffset, data.byteLength));
+  }
+
+  /** Submits what was recorded; nothing recorded, nothing submitted. */
+  submit(trigger: SubmitTrigger): void {
+    this.#gpu.check();
+    const encoder = this.#encoder;
+    if (!encoder) return;
+    this.#endPass();
+    this.#encoder = undefined;
+    this.#recorded = 0;
+    this.#counters.submits[trigger] = (this.#counters.submits[trigger] ?? 0) + 1;
+    this.#scoped(() => this.#gpu.device.queue.submit([encoder.finish()]));
+  }
+
+  /**
+   * Submits and reads `bytes` bytes of a buffer back.
+   * @throws EngineBroken when any earlier work of this stream was invalid or the device was lost; EngineTimeout.
+   */
+  async read(buffer: GPUBuffer, byteOffset: number, bytes: number): Promise<ArrayBuffer> {
+    const staging = this.#gpu.device.createBuffer({ size: bytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+    this.copy(buffer, byteOffset, staging, 0, bytes);
+    this.submit('readback');
+    try {
+      return await this.map(staging, bytes);
+    } finally {
+      staging.destroy();
+    }
+  }
+
+  /** Maps a staging buffer that earlier submits filled, and returns a copy of its bytes. */
+  async map(staging: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
+    const mapped = staging.mapAsync(GPUMapMode.READ, 0, bytes).catch((cause: unknown) => {
+      this.#gpu.check();
+      throw new EngineBroken(`reading back failed on ${this.#gpu.adapter.name}: ${String(cause)}`, { cause });
+    });
+    await withTimeout(mapped, WAIT_MS, `a readback on ${this.#gpu.adapter.name}`);
+    await this.#settle();
+    const copy = staging.getMappedRange(0, bytes).slice(0);
+    staging.unmap();
+    this.#counters.bytesReadBack += bytes;
+    return copy;
+  }
+
+  /** Waits until all submitted work is done. @throws as `read`. */
+  async done(): Promise<void> {
+    await withTimeout(this.#gpu.device.queue.onSubmittedWorkDone(), WAIT_MS, `work on ${this.#gpu.adapter.name}`);
+    await this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.all(this.#scopes);
+    this.#gpu.check();
+  }
+
+  #scoped(work: () => void): void {
+    const { device } = this.#gpu;
+    device.pushErrorScope('validation');
+    work();
+    const scope = device.popErrorScope().then(
+      (error) => {
+        if (error) this.#gpu.fail(`invalid work on ${this.#gpu.adapter.name}: ${error.message}`);
+        this.#scopes.delete(scope);
+      },
+      (cause: unknown) => {
+        this.#gpu.fail(`an error scope was lost on ${this.#gpu.adapter.name}: ${String(cause)}`);
+        this.#scopes.delete(scope);
+      },
+    );
+    this.#scopes.add(scope);
+  }
+
+  #encode(): GPUCommandEncoder {
+    this.#gpu.check();
+    return (this.#encoder ??= this.#gpu.device.createCommandEncoder());
+  }
+
+  #endPass(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+}
