@@ -1,0 +1,14 @@
+import { asc, eq } from 'drizzle-orm';
+import type { Queries } from '../open.ts';
+import { events } from '../schema.ts';
+
+export type EventRow = typeof events.$inferSelect;
+
+export function addEvent(queries: Queries, row: Omit<EventRow, 'id'>): void {
+  queries.insert(events).values(row).run();
+}
+
+/** What happened to a job, oldest first. */
+export function listEvents(queries: Queries, job: string): EventRow[] {
+  return queries.select().from(events).where(eq(events.job, job)).orderBy(asc(events.id)).all();
+}
