@@ -60,6 +60,8 @@ export const legMeasure = z.object({
   lockHeldBefore: z.boolean(),
   lockHeldAfter: z.boolean(),
   note: z.string(),
+  /** UTF-8 bytes of the log that are stdout; the rest is stderr. Absent: the whole log counts as stdout. */
+  stdoutBytes: z.int().min(0).optional(),
 });
 export type LegMeasure = z.infer<typeof legMeasure>;
 

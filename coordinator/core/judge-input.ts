@@ -1,0 +1,46 @@
+/** What a verdict is computed from: the sealed rule, and what is stored of one job's accepted attempt. Nothing else. */
+import type { Evidence } from '../../engine/protocol.ts';
+import type { ManifestSuite } from '../protocol/manifest.ts';
+import type { LegMeasure, PlannedLeg, Rule } from '../protocol/run.ts';
+
+/** A planned leg with the stored texts of its results. */
+export interface JudgedLeg extends PlannedLeg {
+  /** Null: the leg was never posted. */
+  readonly measure: LegMeasure | null;
+  /** The engine's records, verbatim; null where the suite reads none or none were written. */
+  readonly records: string | null;
+  /** The log blob: stdout, then stderr (`measure.stdoutBytes` says where stdout ends). Null: none stored. */
+  readonly log: string | null;
+}
+
+/** The device's own noise, from heads measured against themselves. */
+export interface Calibration {
+  /** Largest |median gain| that an A/A series of this device showed, percent. */
+  readonly floorPercent: number;
+  /** Where it comes from, such as `A/A run r3k9x0c2wqz`. */
+  readonly source: string;
+}
+
+/** One job and one candidate arm. Hand in all of the job's legs; the other candidates' are ignored. */
+export interface JudgeInput {
+  readonly device: string;
+  readonly suite: string;
+  readonly kind: ManifestSuite['kind'];
+  readonly timed: boolean;
+  /** What the device registered as. */
+  readonly evidence: Evidence;
+  /** The run's consent to software devices. */
+  readonly allowSoftware: boolean;
+  /** Arms as written. `candidateArm` is the candidate's index in the run's arms; the baseline's is 0. */
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly candidateArm: number;
+  /** Pairs a case that were asked for. */
+  readonly pairs: number;
+  readonly rule: Rule;
+  readonly legs: readonly JudgedLeg[];
+  /** Cases that only one arm's manifest has, or has otherwise, with why. They are shown, and never `same`. */
+  readonly notComparable?: readonly { readonly case: string; readonly note: string }[];
+  /** Null: the device has no A/A calibration. */
+  readonly calibration: Calibration | null;
+}
