@@ -1,0 +1,45 @@
+import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { foldGrid } from '../shared/grid.ts';
+
+export type EmbedQ4Shape = Readonly<{ rows: number; k: number; vocab: number }>;
+
+const LANES = 64;
+
+/**
+ * Embedding rows of a 4-bit table. ids u32 [rows]; codes u32 [vocab, k/8]; scales and biases bf16 pairs, flat over
+ * [vocab·k/64], padded to whole words; out f32 [rows, k]. An id ≥ vocab gives a row of +0.
+ */
+export const embedQ4: Kernel<EmbedQ4Shape> = {
+  name: 'embed-q4',
+  group: 'projection',
+  summary: 'out[row] = scale · q + bias of table row ids[row]; an id past the table gives a zero row',
+  bindings: [
+    { name: 'ids', access: 'read', type: 'u32' },
+    { name: 'codes', access: 'read', type: 'u32' },
+    { name: 'scales', access: 'read', type: 'u32' },
+    { name: 'biases', access: 'read', type: 'u32' },
+    { name: 'out', access: 'read_write', type: 'f32' },
+  ],
+  includes: ['linear-group', 'bf16'],
+  variants: ['word'],
+  sizes: ({ rows, k, vocab }) => {
+    const pairs = Math.ceil((vocab * k) / 64 / 2);
+    return { ids: rows, codes: (vocab * k) / 8, scales: pairs, biases: pairs, out: rows * k };
+  },
+  launch: ({ rows, k, vocab }, variant = 'word'): Launch => {
+    if (variant !== 'word') throw new LaunchRefused(`embed-q4 has no variant ${variant}; it has word`);
+    if (rows < 1 || vocab < 1 || k < 64 || k % 64 !== 0) {
+      throw new LaunchRefused(`embed-q4 serves rows, vocab >= 1 and k a multiple of 64; got rows ${rows}, k ${k}, vocab ${vocab}`);
+    }
+    return {
+      kernel: 'embed-q4',
+      variant,
+      entryPoint: 'embed_q4',
+      constants: {},
+      params: Uint32Array.of(rows, k, vocab),
+      workgroups: foldGrid(Math.ceil((rows * k) / 8 / LANES)),
+      workgroupSize: [LANES, 1, 1],
+      workgroupBytes: 0,
+    };
+  },
+};

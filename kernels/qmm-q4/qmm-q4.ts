@@ -1,0 +1,47 @@
+import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { foldGrid } from '../shared/grid.ts';
+
+export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
+
+const COLUMNS = 64;
+const ENTRY_POINTS: Readonly<Record<string, string>> = { scalar: 'scalar', vec4: 'vec4_loads' };
+
+/**
+ * 4-bit matrix product. x f32 [rows, k]; codes u32 [n, k/8], eight codes a word, lowest nibble first; scales and biases
+ * bf16 pairs, flat over [n·k/64], padded to whole words; y f32 [rows, n].
+ */
+export const qmmQ4: Kernel<QmmQ4Shape> = {
+  name: 'qmm-q4',
+  group: 'projection',
+  summary: 'y = x · Wᵀ with W[n, k] = scale · q + bias per group of 64 along k, q of 4 bits',
+  bindings: [
+    { name: 'x', access: 'read', type: 'f32' },
+    { name: 'codes', access: 'read', type: 'u32' },
+    { name: 'scales', access: 'read', type: 'u32' },
+    { name: 'biases', access: 'read', type: 'u32' },
+    { name: 'y', access: 'read_write', type: 'f32' },
+  ],
+  includes: ['linear-group', 'bf16'],
+  variants: ['scalar', 'vec4'],
+  sizes: ({ rows, n, k }) => {
+    const pairs = Math.ceil((n * k) / 64 / 2);
+    return { x: rows * k, codes: (n * k) / 8, scales: pairs, biases: pairs, y: rows * n };
+  },
+  launch: ({ rows, n, k }, variant = 'scalar'): Launch => {
+    const entryPoint = ENTRY_POINTS[variant];
+    if (entryPoint === undefined) throw new LaunchRefused(`qmm-q4 has no variant ${variant}; it has scalar and vec4`);
+    if (rows < 1 || n < 1 || k < 64 || k % 64 !== 0) {
+      throw new LaunchRefused(`qmm-q4 serves rows, n >= 1 and k a multiple of 64 (one scale a group of 64); got rows ${rows}, n ${n}, k ${k}`);
+    }
+    return {
+      kernel: 'qmm-q4',
+      variant,
+      entryPoint,
+      constants: {},
+      params: Uint32Array.of(rows, n, k),
+      workgroups: foldGrid(Math.ceil(n / COLUMNS) * rows),
+      workgroupSize: [COLUMNS, 1, 1],
+      workgroupBytes: 0,
+    };
+  },
+};
