@@ -1,0 +1,44 @@
+import type { Kernel } from '../contract.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** Rows of `x` are tokens. `taps` includes the current row: tap taps−1 is the current one, tap 0 the oldest. */
+export type Conv1dPrefillShape = {
+  readonly rows: number;
+  readonly channels: number;
+  readonly taps: number;
+};
+
+/**
+ * Causal depthwise convolution without bias, then silu, over a chunk of rows; one lane walks one channel. `weight` is [channels, taps] in
+ * float32; `state` is [taps−1, channels], oldest first, and holds raw columns (before the convolution and silu).
+ */
+export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
+  name: 'conv1d-prefill',
+  group: 'gdn',
+  summary: 'out[r,c] = silu(Σ_t weight[c,t] · column[r+t,c]) over state columns followed by x; state ← the last taps−1 columns',
+  bindings: [
+    { name: 'x', access: 'read', type: 'f32' },
+    { name: 'weight', access: 'read', type: 'f32' },
+    { name: 'state', access: 'read_write', type: 'f32' },
+    { name: 'out', access: 'read_write', type: 'f32' },
+  ],
+  includes: ['sigmoid'],
+  variants: ['default'],
+  sizes: ({ rows, channels, taps }) => ({ x: rows * channels, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
+  launch: ({ rows, channels, taps }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'conv1d-prefill', `has no variant ${variant}, only default`);
+    refuseUnless(rows >= 1, 'conv1d-prefill', 'needs at least one row');
+    refuseUnless(taps >= 2, 'conv1d-prefill', 'needs at least 2 taps, since one tap has no state to bind');
+    refuseUnless(channels <= MAX_WORKGROUPS * 64, 'conv1d-prefill', `serves up to ${MAX_WORKGROUPS * 64} channels`);
+    return {
+      kernel: 'conv1d-prefill',
+      variant,
+      entryPoint: 'main',
+      constants: {},
+      params: Uint32Array.of(rows, channels, taps),
+      workgroups: [Math.ceil(channels / 64), 1, 1],
+      workgroupSize: [64, 1, 1],
+      workgroupBytes: 0,
+    };
+  },
+};

@@ -1,0 +1,41 @@
+import type { Kernel } from '../contract.ts';
+import { f32Bits } from '../contract.ts';
+import { foldGrid } from '../shared/grid.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** One row is one value head of one token: rows = tokens · vHeads, n = dv. */
+export type GatedRmsNormShape = {
+  readonly rows: number;
+  readonly n: number;
+  readonly eps: number;
+};
+
+/** The gated delta net's output norm: normalise first, then gate by silu(z), all in float32; `weight` is plain. */
+export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
+  name: 'gated-rms-norm',
+  group: 'gdn',
+  summary: 'out = x · 1/√(mean x² + eps) · weight · silu(z), each row by itself',
+  bindings: [
+    { name: 'x', access: 'read', type: 'f32' },
+    { name: 'z', access: 'read', type: 'f32' },
+    { name: 'weight', access: 'read', type: 'f32' },
+    { name: 'out', access: 'read_write', type: 'f32' },
+  ],
+  includes: ['linear-group', 'sigmoid'],
+  variants: ['default'],
+  sizes: ({ rows, n }) => ({ x: rows * n, z: rows * n, weight: n, out: rows * n }),
+  launch: ({ rows, n, eps }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'gated-rms-norm', `has no variant ${variant}, only default`);
+    refuseUnless(rows <= MAX_WORKGROUPS ** 2, 'gated-rms-norm', `serves up to ${MAX_WORKGROUPS ** 2} rows`);
+    return {
+      kernel: 'gated-rms-norm',
+      variant,
+      entryPoint: 'main',
+      constants: {},
+      params: Uint32Array.of(rows, n, f32Bits(eps)),
+      workgroups: foldGrid(rows),
+      workgroupSize: [64, 1, 1],
+      workgroupBytes: 256,
+    };
+  },
+};

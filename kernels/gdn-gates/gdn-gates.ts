@@ -1,0 +1,40 @@
+import type { Kernel } from '../contract.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** Rows are tokens. */
+export type GdnGatesShape = {
+  readonly rows: number;
+  readonly vHeads: number;
+};
+
+/** The gated delta net's log decay `g` (never positive) and write strength `beta` (in 0 … 1), for each row and value head. */
+export const gdnGates: Kernel<GdnGatesShape> = {
+  name: 'gdn-gates',
+  group: 'gdn',
+  summary: 'g = −exp(aLog) · softplus(a + dtBias); beta = sigmoid(b)',
+  bindings: [
+    { name: 'a', access: 'read', type: 'f32' },
+    { name: 'b', access: 'read', type: 'f32' },
+    { name: 'aLog', access: 'read', type: 'f32' },
+    { name: 'dtBias', access: 'read', type: 'f32' },
+    { name: 'g', access: 'read_write', type: 'f32' },
+    { name: 'beta', access: 'read_write', type: 'f32' },
+  ],
+  includes: ['sigmoid'],
+  variants: ['default'],
+  sizes: ({ rows, vHeads }) => ({ a: rows * vHeads, b: rows * vHeads, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),
+  launch: ({ rows, vHeads }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'gdn-gates', `has no variant ${variant}, only default`);
+    refuseUnless(rows * vHeads <= MAX_WORKGROUPS * 64, 'gdn-gates', `serves up to ${MAX_WORKGROUPS * 64} gates`);
+    return {
+      kernel: 'gdn-gates',
+      variant,
+      entryPoint: 'main',
+      constants: {},
+      params: Uint32Array.of(rows, vHeads),
+      workgroups: [Math.ceil((rows * vHeads) / 64), 1, 1],
+      workgroupSize: [64, 1, 1],
+      workgroupBytes: 0,
+    };
+  },
+};

@@ -1,0 +1,62 @@
+import type { Kernel } from '../contract.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** Rows are tokens. `v` is read in place: element row*vStride + vOffset + head*dv + j. Value head h uses key head floor(h · kHeads / vHeads). */
+export type GdnPrefillShape = {
+  readonly rows: number;
+  readonly kHeads: number;
+  readonly vHeads: number;
+  readonly dk: number;
+  readonly dv: number;
+  readonly vStride: number;
+  readonly vOffset: number;
+};
+
+/** 8 lanes a state row, 8 rows a workgroup, and the widest key that a lane's registers hold. */
+const LANES = 8;
+const COLUMNS = 8;
+const MAX_DK = 256;
+
+/** The gated delta rule over a chunk of rows: the token loop itself, so that it gives the bits of gdn-decode row by row. */
+export const gdnPrefill: Kernel<GdnPrefillShape> = {
+  name: 'gdn-prefill',
+  group: 'gdn',
+  summary: 'for each row: S ← e^g·S; δ = β·(v − S k); S ← S + δ kᵀ; out = S q, with S [vHeads, dv, dk]',
+  bindings: [
+    { name: 'q', access: 'read', type: 'f32' },
+    { name: 'k', access: 'read', type: 'f32' },
+    { name: 'v', access: 'read', type: 'f32' },
+    { name: 'g', access: 'read', type: 'f32' },
+    { name: 'beta', access: 'read', type: 'f32' },
+    { name: 'state', access: 'read_write', type: 'f32' },
+    { name: 'out', access: 'read_write', type: 'f32' },
+  ],
+  includes: [],
+  variants: ['default'],
+  sizes: ({ rows, kHeads, vHeads, dk, dv, vStride }) => ({
+    q: rows * kHeads * dk,
+    k: rows * kHeads * dk,
+    v: rows * vStride,
+    g: rows * vHeads,
+    beta: rows * vHeads,
+    state: vHeads * dv * dk,
+    out: rows * vHeads * dv,
+  }),
+  launch: ({ rows, kHeads, vHeads, dk, dv, vStride, vOffset }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'gdn-prefill', `has no variant ${variant}, only default`);
+    refuseUnless(rows >= 1, 'gdn-prefill', 'needs at least one row');
+    refuseUnless(dk <= MAX_DK, 'gdn-prefill', `serves keys up to ${MAX_DK} wide`);
+    refuseUnless(vStride >= vOffset + vHeads * dv, 'gdn-prefill', 'values must lie within their row');
+    refuseUnless(kHeads <= vHeads && vHeads <= MAX_WORKGROUPS, 'gdn-prefill', `needs a value head a key head and at most ${MAX_WORKGROUPS} heads`);
+    return {
+      kernel: 'gdn-prefill',
+      variant,
+      entryPoint: 'main',
+      constants: { DK: dk },
+      params: Uint32Array.of(rows, kHeads, vHeads, dv, vStride, vOffset),
+      workgroups: [Math.ceil(dv / COLUMNS), vHeads, 1],
+      workgroupSize: [LANES, COLUMNS, 1],
+      workgroupBytes: 4 * 2 * LANES * COLUMNS,
+    };
+  },
+};

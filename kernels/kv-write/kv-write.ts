@@ -1,0 +1,47 @@
+import type { Kernel } from '../contract.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** `context`: positions that the caches hold. */
+export type KvWriteShape = {
+  readonly rows: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly context: number;
+};
+
+/** Copies new keys and values into the caches at rows position[0] …; everything else in the caches stays as it was. */
+export const kvWrite: Kernel<KvWriteShape> = {
+  name: 'kv-write',
+  group: 'attention',
+  summary: 'kCache[position+row] = k[row], vCache[position+row] = v[row]; rows past the context are dropped',
+  bindings: [
+    { name: 'k', access: 'read', type: 'f32' },
+    { name: 'v', access: 'read', type: 'f32' },
+    { name: 'position', access: 'read', type: 'u32' },
+    { name: 'kCache', access: 'read_write', type: 'f32' },
+    { name: 'vCache', access: 'read_write', type: 'f32' },
+  ],
+  includes: [],
+  variants: ['default'],
+  sizes: ({ rows, kvHeads, headDim, context }) => ({
+    k: rows * kvHeads * headDim,
+    v: rows * kvHeads * headDim,
+    position: 1,
+    kCache: context * kvHeads * headDim,
+    vCache: context * kvHeads * headDim,
+  }),
+  launch: ({ rows, kvHeads, headDim, context }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'kv-write', `has no variant ${variant}, only default`);
+    refuseUnless(rows <= MAX_WORKGROUPS, 'kv-write', `serves up to ${MAX_WORKGROUPS} rows`);
+    return {
+      kernel: 'kv-write',
+      variant,
+      entryPoint: 'main',
+      constants: {},
+      params: Uint32Array.of(rows, kvHeads, headDim, context),
+      workgroups: [Math.ceil((kvHeads * headDim) / 64), rows, 1],
+      workgroupSize: [64, 1, 1],
+      workgroupBytes: 0,
+    };
+  },
+};

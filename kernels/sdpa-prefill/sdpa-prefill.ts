@@ -1,0 +1,56 @@
+import type { Kernel } from '../contract.ts';
+import { f32Bits } from '../contract.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
+
+/** `context`: positions that the caches hold. Head h uses key-value head floor(h · kvHeads / heads). */
+export type SdpaPrefillShape = {
+  readonly rows: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  readonly context: number;
+};
+
+/** Query rows and keys of one tile, and the widest head whose tile fits 16 KiB of workgroup memory. */
+const ROWS = 8;
+const LANES = 256;
+const MAX_HEAD_DIM = 448;
+
+/** Causal attention of a chunk of rows: row r attends cache positions 0 … position[0]+r, scaled by headDim^-0.5. */
+export const sdpaPrefill: Kernel<SdpaPrefillShape> = {
+  name: 'sdpa-prefill',
+  group: 'attention',
+  summary: 'out[r,h] = Σ_j softmax_j(q[r,h]·k[j] · headDim^-0.5) · v[j] over j ≤ position + r',
+  bindings: [
+    { name: 'q', access: 'read', type: 'f32' },
+    { name: 'kCache', access: 'read', type: 'f32' },
+    { name: 'vCache', access: 'read', type: 'f32' },
+    { name: 'position', access: 'read', type: 'u32' },
+    { name: 'out', access: 'read_write', type: 'f32' },
+  ],
+  includes: [],
+  variants: ['default'],
+  sizes: ({ rows, heads, kvHeads, headDim, context }) => ({
+    q: rows * heads * headDim,
+    kCache: context * kvHeads * headDim,
+    vCache: context * kvHeads * headDim,
+    position: 1,
+    out: rows * heads * headDim,
+  }),
+  launch: ({ rows, heads, kvHeads, headDim, context }, variant = 'default') => {
+    refuseUnless(variant === 'default', 'sdpa-prefill', `has no variant ${variant}, only default`);
+    refuseUnless(headDim <= MAX_HEAD_DIM, 'sdpa-prefill', `serves heads up to ${MAX_HEAD_DIM} wide`);
+    refuseUnless(kvHeads <= heads, 'sdpa-prefill', 'needs at least one query head a key-value head');
+    refuseUnless(heads <= MAX_WORKGROUPS && rows <= MAX_WORKGROUPS * ROWS, 'sdpa-prefill', `serves up to ${MAX_WORKGROUPS} heads and tiles of ${ROWS} rows`);
+    return {
+      kernel: 'sdpa-prefill',
+      variant,
+      entryPoint: 'main',
+      constants: { HEAD_DIM: headDim },
+      params: Uint32Array.of(rows, heads, kvHeads, context, f32Bits(headDim ** -0.5)),
+      workgroups: [heads, Math.ceil(rows / ROWS), 1],
+      workgroupSize: [LANES, 1, 1],
+      workgroupBytes: 4 * (ROWS * headDim + 2 * LANES),
+    };
+  },
+};
