@@ -1,8 +1,10 @@
-import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 
 export type ArgmaxShape = Readonly<{ n: number }>;
 
 const LANES = 256;
+
+const PARAMS: readonly ParamSpec[] = [{ name: 'n', type: 'u32' }];
 
 /**
  * Greedy choice with a finite check. logits: n float32 values, read as their bits (u32), so that no driver may fold a NaN
@@ -17,6 +19,7 @@ export const argmax: Kernel<ArgmaxShape> = {
     { name: 'result', access: 'read_write', type: 'u32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['one-group'],
   sizes: ({ n }) => ({ logits: n, result: 4 }),
   launch: ({ n }, variant = 'one-group'): Launch => {
@@ -27,7 +30,7 @@ export const argmax: Kernel<ArgmaxShape> = {
       variant,
       entryPoint: 'argmax',
       constants: {},
-      params: Uint32Array.of(n),
+      params: packParams(PARAMS, { n }),
       workgroups: [1, 1, 1],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: LANES * 4 * 3,

@@ -1,9 +1,15 @@
-import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
 
 export type EmbedQ4Shape = Readonly<{ rows: number; k: number; vocab: number }>;
 
 const LANES = 64;
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'k', type: 'u32' },
+  { name: 'vocab', type: 'u32' },
+];
 
 /**
  * Embedding rows of a 4-bit table. ids u32 [rows]; codes u32 [vocab, k/8]; scales and biases bf16 pairs, flat over
@@ -21,6 +27,7 @@ export const embedQ4: Kernel<EmbedQ4Shape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['linear-group', 'bf16'],
+  params: PARAMS,
   variants: ['word'],
   sizes: ({ rows, k, vocab }) => {
     const pairs = Math.ceil((vocab * k) / 64 / 2);
@@ -36,7 +43,7 @@ export const embedQ4: Kernel<EmbedQ4Shape> = {
       variant,
       entryPoint: 'embed_q4',
       constants: {},
-      params: Uint32Array.of(rows, k, vocab),
+      params: packParams(PARAMS, { rows, k, vocab }),
       workgroups: foldGrid(Math.ceil((rows * k) / 8 / LANES)),
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 0,

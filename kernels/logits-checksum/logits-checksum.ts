@@ -1,8 +1,10 @@
-import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 
 export type LogitsChecksumShape = Readonly<{ n: number }>;
 
 const LANES = 256;
+
+const PARAMS: readonly ParamSpec[] = [{ name: 'n', type: 'u32' }];
 
 /**
  * Order-sensitive checksum of a logits row, so that a timed pass can be held to an untimed one by reading eight bytes.
@@ -17,6 +19,7 @@ export const logitsChecksum: Kernel<LogitsChecksumShape> = {
     { name: 'result', access: 'read_write', type: 'u32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['one-group'],
   sizes: ({ n }) => ({ logits: n, result: 2 }),
   launch: ({ n }, variant = 'one-group'): Launch => {
@@ -27,7 +30,7 @@ export const logitsChecksum: Kernel<LogitsChecksumShape> = {
       variant,
       entryPoint: 'logits_checksum',
       constants: {},
-      params: Uint32Array.of(n),
+      params: packParams(PARAMS, { n }),
       workgroups: [1, 1, 1],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: LANES * 4 * 2,

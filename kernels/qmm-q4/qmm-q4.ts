@@ -1,10 +1,16 @@
-import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
 
 export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
 
 const COLUMNS = 64;
 const ENTRY_POINTS: Readonly<Record<string, string>> = { scalar: 'scalar', vec4: 'vec4_loads' };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'n', type: 'u32' },
+  { name: 'k', type: 'u32' },
+];
 
 /**
  * 4-bit matrix product. x f32 [rows, k]; codes u32 [n, k/8], eight codes a word, lowest nibble first; scales and biases
@@ -22,6 +28,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
   includes: ['linear-group', 'bf16'],
+  params: PARAMS,
   variants: ['scalar', 'vec4'],
   sizes: ({ rows, n, k }) => {
     const pairs = Math.ceil((n * k) / 64 / 2);
@@ -38,7 +45,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
       variant,
       entryPoint,
       constants: {},
-      params: Uint32Array.of(rows, n, k),
+      params: packParams(PARAMS, { rows, n, k }),
       workgroups: foldGrid(Math.ceil(n / COLUMNS) * rows),
       workgroupSize: [COLUMNS, 1, 1],
       workgroupBytes: 0,

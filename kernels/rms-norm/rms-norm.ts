@@ -1,10 +1,16 @@
-import { f32Bits, LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
 
 /** `eps` is the one real number among the shape's integers: it is part of what is computed, as the model's config gives it. */
 export type RmsNormShape = Readonly<{ rows: number; n: number; eps: number }>;
 
 const LANES = 128;
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'n', type: 'u32' },
+  { name: 'eps', type: 'f32' },
+];
 
 /** Root-mean-square norm of each row. x f32 [rows, n], weight f32 [n] (plain, not 1 + w), out f32 [rows, n]. */
 export const rmsNorm: Kernel<RmsNormShape> = {
@@ -17,6 +23,7 @@ export const rmsNorm: Kernel<RmsNormShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['linear-group'],
+  params: PARAMS,
   variants: ['row'],
   sizes: ({ rows, n }) => ({ x: rows * n, weight: n, out: rows * n }),
   launch: ({ rows, n, eps }, variant = 'row'): Launch => {
@@ -27,7 +34,7 @@ export const rmsNorm: Kernel<RmsNormShape> = {
       variant,
       entryPoint: 'rms_norm',
       constants: {},
-      params: Uint32Array.of(rows, n, f32Bits(eps)),
+      params: packParams(PARAMS, { rows, n, eps }),
       workgroups: foldGrid(rows),
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: LANES * 4,

@@ -1,9 +1,11 @@
-import { LaunchRefused, type Kernel, type Launch } from '../contract.ts';
+import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
 
 export type SiluMulShape = Readonly<{ count: number }>;
 
 const LANES = 64;
+
+const PARAMS: readonly ParamSpec[] = [{ name: 'count', type: 'u32' }];
 
 /** SwiGLU activation of two f32 arrays of `count` elements. */
 export const siluMul: Kernel<SiluMulShape> = {
@@ -16,6 +18,7 @@ export const siluMul: Kernel<SiluMulShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['linear-group'],
+  params: PARAMS,
   variants: ['element'],
   sizes: ({ count }) => ({ gate: count, up: count, out: count }),
   launch: ({ count }, variant = 'element'): Launch => {
@@ -26,7 +29,7 @@ export const siluMul: Kernel<SiluMulShape> = {
       variant,
       entryPoint: 'silu_mul',
       constants: {},
-      params: Uint32Array.of(count),
+      params: packParams(PARAMS, { count }),
       workgroups: foldGrid(Math.ceil(count / LANES)),
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 0,

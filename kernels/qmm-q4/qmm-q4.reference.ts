@@ -1,0 +1,75 @@
+/**
+ * 4-bit matrix product in float64, from the definition of the checkpoint layout: element i of weight row c is
+ * scale·q + bias, q the nibble i mod 8 (lowest first) of word i / 8 of the row, scale and bias the bf16 values i / 64 of
+ * the row, whose lists run on from row to row without padding.
+ */
+export interface QmmQ4Reference {
+  /** y [rows, n] */
+  readonly values: Float64Array;
+  /** Σ |x|·(|scale·q| + |bias|): the terms as the definition has them. */
+  readonly terms: Float64Array;
+  /** Σ |x·w|: the terms once the weight is formed. */
+  readonly products: Float64Array;
+  /** Σ |x| + Σ |w| + k: how much an absolute error of one unit in every operand and product can move an output. */
+  readonly units: Float64Array;
+}
+
+/** @param x float32 [rows, k]; codes u32 [n, k/8]; scales and biases bf16 pairs, flat over [n·k/64]. */
+export function qmmQ4Reference(
+  shape: Readonly<{ rows: number; n: number; k: number }>,
+  x: Float32Array,
+  codes: Uint32Array,
+  scales: Uint32Array,
+  biases: Uint32Array,
+): QmmQ4Reference {
+  const { rows, n, k } = shape;
+  const values = new Float64Array(rows * n);
+  const terms = new Float64Array(rows * n);
+  const products = new Float64Array(rows * n);
+  const units = new Float64Array(rows * n);
+  const weights = new Float64Array(k);
+  const sizes = new Float64Array(k);
+  for (let column = 0; column < n; column++) {
+    let weightSum = 0;
+    for (let group = 0; group < k / 64; group++) {
+      const scale = bf16(scales, column * (k / 64) + group);
+      const bias = bf16(biases, column * (k / 64) + group);
+      for (let i = group * 64; i < group * 64 + 64; i++) {
+        const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
+        weights[i] = scale * code + bias;
+        sizes[i] = Math.abs(scale * code) + Math.abs(bias);
+        weightSum += Math.abs(weights[i]!);
+      }
+    }
+    for (let row = 0; row < rows; row++) {
+      let value = 0;
+      let term = 0;
+      let product = 0;
+      let operand = 0;
+      for (let i = 0; i < k; i++) {
+        const input = x[row * k + i]!;
+        value += input * weights[i]!;
+        term += Math.abs(input) * sizes[i]!;
+        product += Math.abs(input * weights[i]!);
+        operand += Math.abs(input);
+      }
+      const out = row * n + column;
+      values[out] = value;
+      terms[out] = term;
+      products[out] = product;
+      units[out] = operand + weightSum + k;
+    }
+  }
+  return { values, terms, products, units };
+}
+
+function bf16(pairs: Uint32Array, index: number): number {
+  const word = pairs[Math.floor(index / 2)]!;
+  const half = index % 2 === 0 ? word % 65536 : Math.floor(word / 65536);
+  const sign = half >= 32768 ? -1 : 1;
+  const exponent = Math.floor(half / 128) % 256;
+  const fraction = half % 128;
+  if (exponent === 255) return fraction === 0 ? sign * Infinity : NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -133;
+  return sign * (1 + fraction / 128) * 2 ** (exponent - 127);
+}
