@@ -16,7 +16,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === 'object') {
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
     return `{${members.join(',')}}`;
   }

@@ -6,7 +6,7 @@
 /** Median; the mean of the middle two for an even count. @throws RangeError for an empty list. */
 export function median(values: readonly number[]): number {
   if (values.length === 0) throw new RangeError('the median of nothing is not defined');
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = [...values].toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
@@ -69,7 +69,7 @@ function signedRankP(gains: readonly number[]): number {
 
 /** Twice the mid-ranks, so that ties stay integers. */
 function doubledRanks(values: readonly number[]): number[] {
-  const order = values.map((value, i) => ({ value, i })).sort((a, b) => a.value - b.value);
+  const order = values.map((value, i) => ({ value, i })).toSorted((a, b) => a.value - b.value);
   const ranks = Array.from({ length: values.length }, () => 0);
   for (let from = 0; from < order.length;) {
     let to = from;
@@ -115,9 +115,10 @@ export const INTERVAL_CONFIDENCE = 0.95;
  * @returns `interval` null where this many values reach no such interval (fewer than six).
  */
 export function hodgesLehmann(values: readonly number[]): { estimate: number; interval: { low: number; high: number; confidence: number } | null } {
-  const walsh: number[] = [];
-  for (let i = 0; i < values.length; i++) for (let j = i; j < values.length; j++) walsh.push((values[i]! + values[j]!) / 2);
-  walsh.sort((a, b) => a - b);
+  const averages: number[] = [];
+  for (let i = 0; i < values.length; i++) for (let j = i; j < values.length; j++) averages.push((values[i]! + values[j]!) / 2);
+
+  const walsh = averages.toSorted((a, b) => a - b);
   const estimate = median(walsh);
   const share = sumDistribution(values.map((_, i) => i + 1));
   // [walsh_k, walsh_{M+1−k}] covers with 1 − 2·P(W ≤ k−1); widest first, narrowed while the coverage allows.

@@ -1,0 +1,123 @@
+/** Kernel contracts, head against head: each kernel and each planted control, and the SUMMARY line. */
+import type { ContractControlRecord, ContractKernelRecord, EngineRecord, GateResult } from '../../engine/protocol.ts';
+import type { ContractRow, LineRow } from '../protocol/verdict.ts';
+import { compareLines } from './compare-lines.ts';
+
+type Status = ContractRow['status'];
+
+export interface ContractComparison {
+  readonly rows: readonly ContractRow[];
+  readonly lines: readonly LineRow[];
+}
+
+/**
+ * Compares the records of one case's legs. Where an arm has several legs, a kernel counts as the worst that any of them saw.
+ * @param name the case; rows carry it in their kernel's name when `qualify` is set (several cases hold the same kernel).
+ */
+export function compareContract(name: string, baseline: readonly EngineRecord[][], candidate: readonly EngineRecord[][], qualify: boolean): ContractComparison {
+  const prefix = qualify ? `${name}: ` : '';
+  const left = results(baseline);
+  const right = results(candidate);
+  const keys = [...new Set([...left.kernels.keys(), ...right.kernels.keys()])];
+  const rows: ContractRow[] = keys.map((key) => kernelRow(`${prefix}${key}`, left.kernels.get(key), right.kernels.get(key)));
+  for (const key of new Set([...left.controls.keys(), ...right.controls.keys()])) {
+    rows.push(controlRow(`${prefix}${key}`, left.controls.get(key), right.controls.get(key)));
+  }
+  return { rows, lines: compareLines(name, left.summary, right.summary).rows };
+}
+
+interface Results {
+  readonly kernels: Map<string, ContractKernelRecord>;
+  readonly controls: Map<string, ContractControlRecord>;
+  readonly summary: string[];
+}
+
+function results(legs: readonly EngineRecord[][]): Results {
+  const kernels = new Map<string, ContractKernelRecord>();
+  const controls = new Map<string, ContractControlRecord>();
+  for (const record of legs.flat()) {
+    if (record.kind === 'contract-kernel') {
+      const known = kernels.get(record.kernel);
+      if (known === undefined || rank(record) > rank(known)) kernels.set(record.kernel, record);
+    } else if (record.kind === 'contract-control') {
+      const key = `${record.kernel} / control ${record.control}`;
+      if (controls.get(key)?.caught !== false) controls.set(key, record);
+    }
+  }
+  const first = legs[0] ?? [];
+  return { kernels, controls, summary: first.flatMap((record) => (record.kind === 'contract-summary' ? [record.line] : [])) };
+}
+
+const RANK = { pass: 0, known: 1, fail: 2 } as const;
+
+/** 0 pass, 1 known finding, 2 fail; a limit failure is a failure, whatever the gates say. */
+function rank(record: ContractKernelRecord): 0 | 1 | 2 {
+  return record.limitFailures > 0 || record.limits.status === 'fail' ? 2 : RANK[record.status];
+}
+
+function kernelRow(kernel: string, baseline: ContractKernelRecord | undefined, candidate: ContractKernelRecord | undefined): ContractRow {
+  const row = (status: Status, note: string): ContractRow => ({ kernel, status, baseline: kernelText(baseline), candidate: kernelText(candidate), note });
+  if (baseline === undefined) {
+    const fails = rank(candidate!) === 2;
+    return fails ? row('new-failure', `only in the candidate, and fails there: ${failure(candidate!)}`) : row('not-comparable', 'only in the candidate');
+  }
+  if (candidate === undefined) return row('not-comparable', 'only in the baseline: the candidate no longer has this kernel under contract');
+  const [before, after] = [rank(baseline), rank(candidate)];
+  const changed = changedFiles(baseline, candidate);
+  const changedNote = changed === '' ? '' : `; its ${changed} changed too`;
+  if (after > before) return row('new-failure', `${after === 1 ? `became a known finding: ${candidate.known ?? ''}` : failure(candidate)}${changedNote}`);
+  if (changed !== '') return row('contract-changed', `${changed} differ${changed.includes(' and ') ? '' : 's'}: the two results are not of the same contract`);
+  if (after < before) return row('fixed', `the baseline ${before === 2 ? `fails: ${failure(baseline)}` : `has a known finding: ${baseline.known ?? ''}`}`);
+  if (after === 2) return row('pre-existing', failure(candidate));
+  return row('same', [after === 1 ? `known finding: ${candidate.known ?? ''}` : '', outputs(baseline, candidate)].filter(Boolean).join('; '));
+}
+
+/** `pass, worst 0.990 of bound` */
+function kernelText(record: ContractKernelRecord | undefined): string {
+  if (record === undefined) return 'absent';
+  const word = rank(record) === 2 ? 'fail' : record.status;
+  const checks = [record.gates[1], record.gates[2], record.gates[3], record.gates[4]].reduce((sum, gate) => sum + gate.checks, 0);
+  const worst = record.worst === null ? '' : `, worst ${record.worst.fraction.toFixed(3)} of bound`;
+  return `${word}, ${checks} checks${worst}${record.refusedEdges > 0 ? `, ${record.refusedEdges} refused edges` : ''}`;
+}
+
+/** First thing that failed. */
+function failure(record: ContractKernelRecord): string {
+  const gates: [string, GateResult][] = [
+    ['limits', record.limits],
+    ['gate 1 launch', record.gates[1]],
+    ['gate 2 integrity', record.gates[2]],
+    ['gate 3 shapes', record.gates[3]],
+    ['gate 4 sums', record.gates[4]],
+  ];
+  const failed = gates.find(([, gate]) => gate.status === 'fail');
+  if (failed !== undefined) return `${failed[0]}: ${failed[1].detail}`;
+  return record.limitFailures > 0 ? `${record.limitFailures} limit failures` : (record.known ?? 'failed, and no gate says why');
+}
+
+/** Files that define what passing means. The shader and its wrapper may change; these may not, silently. */
+function changedFiles(baseline: ContractKernelRecord, candidate: ContractKernelRecord): string {
+  return (['contract', 'reference', 'control'] as const).filter((file) => baseline.hashes[file] !== candidate.hashes[file]).join(' and ');
+}
+
+function outputs(baseline: ContractKernelRecord, candidate: ContractKernelRecord): string {
+  const digests = new Map(baseline.cases.map((item) => [item.name, item.outputDigest]));
+  const shared = candidate.cases.filter((item) => digests.has(item.name));
+  const differ = shared.filter((item) => digests.get(item.name) !== item.outputDigest).length;
+  return differ === 0 ? '' : `output bits differ in ${differ} of ${shared.length} cases, within bounds`;
+}
+
+function controlRow(kernel: string, baseline: ContractControlRecord | undefined, candidate: ContractControlRecord | undefined): ContractRow {
+  const text = (record: ContractControlRecord | undefined): string =>
+    record === undefined ? 'absent' : `${record.caught ? 'caught' : 'missed'}, gate ${record.gate}`;
+  const row = (status: Status, note: string): ContractRow => ({ kernel, status, baseline: text(baseline), candidate: text(candidate), note });
+  if (baseline === undefined)
+    return candidate!.caught
+      ? row('not-comparable', 'only in the candidate')
+      : row('new-failure', `only in the candidate, and missed there: ${candidate!.detail}`);
+  if (candidate === undefined) return row('not-comparable', 'only in the baseline: the candidate no longer plants this fault');
+  if (baseline.caught && !candidate.caught) return row('new-failure', `the planted fault is no longer caught: ${candidate.detail}`);
+  if (baseline.gate !== candidate.gate) return row('contract-changed', `the gate that must catch it moved from ${baseline.gate} to ${candidate.gate}`);
+  if (!baseline.caught && candidate.caught) return row('fixed', 'the planted fault is caught now');
+  return candidate.caught ? row('same', '') : row('pre-existing', candidate.detail);
+}

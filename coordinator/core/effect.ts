@@ -1,0 +1,103 @@
+/** The effect of one case: its pairs' gains, what they can and cannot show, and what the sealed rule says to them. */
+import type { Rule } from '../protocol/run.ts';
+import type { Effect, PairRow } from '../protocol/verdict.ts';
+import type { Calibration } from './judge-input.ts';
+import { hodgesLehmann, median, otherModes, pairedGains, pairsToReach, signFlipP, smallestP } from './statistics.ts';
+
+/** Two legs that ran next to each other, with the times that are compared. */
+export interface TimedPair {
+  readonly pair: number;
+  readonly baselineLeg: number;
+  readonly candidateLeg: number;
+  readonly baselineMs: number;
+  readonly candidateMs: number;
+}
+
+export interface CaseEffect {
+  readonly effect: Effect;
+  /** Null: the rule decides. Otherwise why it does not, with how many more pairs are needed. */
+  readonly undecided: string | null;
+}
+
+/** Fewer pairs than this decide nothing: the sealed rule is one of three pairs. */
+export const LEAST_PAIRS = 3;
+
+/**
+ * Computes one case's effect.
+ * @param metric what was timed, with its definition.
+ * @param pairs in run order, at least one.
+ */
+export function caseEffect(name: string, metric: string, pairs: readonly TimedPair[], rule: Rule, calibration: Calibration | null): CaseEffect {
+  const { gainPercent, medianPercent } = pairedGains(
+    pairs.map((pair) => pair.baselineMs),
+    pairs.map((pair) => pair.candidateMs),
+  );
+  const slowBaseline = otherModes(pairs.map((pair) => pair.baselineMs));
+  const slowCandidate = otherModes(pairs.map((pair) => pair.candidateMs));
+  const rows: PairRow[] = pairs.map((pair, i) => ({
+    case: name,
+    pair: pair.pair,
+    order: pair.baselineLeg < pair.candidateLeg ? 'baseline-first' : 'candidate-first',
+    baselineLeg: pair.baselineLeg,
+    candidateLeg: pair.candidateLeg,
+    baselineMs: pair.baselineMs,
+    candidateMs: pair.candidateMs,
+    gainPercent: gainPercent[i]!,
+    flags: [flag('baseline', slowBaseline[i]), flag('candidate', slowCandidate[i])].filter((text) => text !== null),
+  }));
+  const unflagged = rows.filter((row) => row.flags.length === 0).map((row) => row.gainPercent);
+  const flagged = rows.length - unflagged.length;
+  const { estimate, interval } = hodgesLehmann(gainPercent);
+  const answer = ruleAnswer(gainPercent, rule, calibration);
+  const effect: Effect = {
+    case: name,
+    metric,
+    pairs: rows,
+    medianPercent,
+    minPercent: Math.min(...gainPercent),
+    maxPercent: Math.max(...gainPercent),
+    everyPairPositive: gainPercent.every((gain) => gain > 0),
+    hodgesLehmannPercent: estimate,
+    interval,
+    signFlipP: signFlipP(gainPercent),
+    smallestP: smallestP(rows.length),
+    medianWithoutFlaggedPercent: flagged === 0 || unflagged.length === 0 ? null : median(unflagged),
+    ruleMet: answer.met,
+    ruleNote: answer.note,
+  };
+  return { effect, undecided: undecided(name, effect, unflagged, rule, calibration) };
+}
+
+const flag = (arm: string, times: number | null | undefined): string | null =>
+  times === null || times === undefined ? null : `${arm} leg ${times.toFixed(2)}× its arm’s median: another mode`;
+
+/** `3`, `2.75`: a percentage as short as three decimals allow. */
+function percent(value: number): string {
+  return `${Number(value.toFixed(3))} %`;
+}
+
+function ruleAnswer(gains: readonly number[], rule: Rule, calibration: Calibration | null): { met: boolean; note: string } {
+  const middle = median(gains);
+  const positive = gains.filter((gain) => gain > 0).length;
+  const enough = middle >= rule.medianPercent;
+  const all = !rule.everyPairPositive || positive === gains.length;
+  const aboveFloor = calibration === null || middle > calibration.floorPercent;
+  const parts = [`median ${percent(middle)} ${enough ? '≥' : '<'} ${percent(rule.medianPercent)}`, `${positive} of ${gains.length} pairs positive`];
+  if (calibration !== null) parts.push(`${aboveFloor ? 'above' : 'not above'} the A/A floor ${percent(calibration.floorPercent)}`);
+  return { met: enough && all && aboveFloor, note: parts.join(', ') };
+}
+
+/** Too few pairs, or an answer that hangs on legs which ran in another mode. */
+function undecided(name: string, effect: Effect, unflagged: readonly number[], rule: Rule, calibration: Calibration | null): string | null {
+  const pairs = effect.pairs.length;
+  if (pairs < LEAST_PAIRS) {
+    const [least, five] = [LEAST_PAIRS - pairs, pairsToReach(0.05)];
+    return `${name}: ${pairs} ${pairs === 1 ? 'pair decides' : 'pairs decide'} nothing (least p ${effect.smallestP}); ${least} more are the least, ${five - pairs} more can reach p ≤ 0.05`;
+  }
+  const flagged = pairs - unflagged.length;
+  if (flagged === 0) return null;
+  if (unflagged.length === 0) return `${name}: every pair holds a leg of another mode; ${LEAST_PAIRS} more pairs without one are needed`;
+  if (ruleAnswer(unflagged, rule, calibration).met === effect.ruleMet) return null;
+  const missing = Math.max(LEAST_PAIRS - unflagged.length, flagged);
+  return `${name}: the rule is ${effect.ruleMet ? 'met' : 'not met'} with, and ${effect.ruleMet ? 'not met' : 'met'} without, the ${flagged === 1 ? 'pair' : `${flagged} pairs`} flagged as another mode; ${missing} more ${missing === 1 ? 'pair is' : 'pairs are'} needed`;
+}

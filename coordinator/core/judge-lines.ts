@@ -1,0 +1,80 @@
+/** `lines` suites: what each command printed and how it ended, head against head. */
+import type { LineRow, Verdict, VerdictWord } from '../protocol/verdict.ts';
+import { compareLines, linesOf, stdoutOf } from './compare-lines.ts';
+import type { JudgeInput } from './judge-input.ts';
+import { ending, type ReadLeg } from './validity.ts';
+
+/** What one case shows. `word` is the case's own; the suite's is the worst of them. */
+interface CaseFinding {
+  readonly word: Extract<VerdictWord, 'new-failure' | 'output-differs' | 'pre-existing' | 'fixed' | 'same'>;
+  readonly reason: string;
+  readonly rows: readonly LineRow[];
+}
+
+/** Worst first. */
+const ORDER = ['new-failure', 'output-differs', 'pre-existing', 'fixed', 'same'] as const;
+
+/** Compares every case's stdout with its times masked; tallies and exit statuses tell a failure from another difference. */
+export function judgeLines(input: JudgeInput, legs: readonly ReadLeg[]): Pick<Verdict, 'lines'> & { word: VerdictWord; reason: string } {
+  const findings = [...new Set(legs.map((leg) => leg.case))].map((name) => {
+    const own = legs.filter((leg) => leg.case === name);
+    return judgeCase(
+      name,
+      own.filter((leg) => leg.arm === 0),
+      own.filter((leg) => leg.arm === input.candidateArm),
+    );
+  });
+  const lines = findings.flatMap((finding) => finding.rows);
+  const word = ORDER.find((candidate) => findings.some((finding) => finding.word === candidate)) ?? 'same';
+  const telling = findings.filter((finding) => finding.word === word);
+  if (word !== 'same') return { word, reason: telling.map((finding) => finding.reason).join('; '), lines };
+  const masked = [...new Set(lines.flatMap((row) => row.masked))];
+  const outside = masked.length === 0 ? '' : `, outside of the masked ${masked.join(', ')}`;
+  return {
+    word,
+    reason: `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} of ${findings.length} ${findings.length === 1 ? 'case' : 'cases'} equal${outside}`,
+    lines,
+  };
+}
+
+const linesOfLeg = (leg: ReadLeg): string[] => linesOf(stdoutOf(leg.log ?? '', leg.measure.stdoutBytes));
+/** How the command failed, or null. A status that is not zero is the command's own finding. */
+function failureOf(leg: ReadLeg): string | null {
+  const { outcome, exitCode } = leg.measure;
+  if (outcome === 'timeout' || outcome === 'signal') return ending(leg.measure);
+  return exitCode === 0 ? null : `exit status ${exitCode ?? 'unknown'}`;
+}
+
+function judgeCase(name: string, baseline: readonly ReadLeg[], candidate: readonly ReadLeg[]): CaseFinding {
+  const left = baseline[0]!;
+  const right = candidate[0]!;
+  const compared = compareLines(name, linesOfLeg(left), linesOfLeg(right));
+  const { rows, differing } = compared;
+  const finding = (word: CaseFinding['word'], reason: string): CaseFinding => ({ word, reason: `${name}: ${reason}`, rows });
+
+  for (const legs of [baseline, candidate]) {
+    const unlike = legs.find((leg) => failureOf(leg) !== failureOf(legs[0]!) || compareLines(name, linesOfLeg(legs[0]!), linesOfLeg(leg)).differing > 0);
+    if (unlike !== undefined) return finding('output-differs', `legs ${legs[0]!.index} and ${unlike.index} of one arm already differ`);
+  }
+  const [before, after] = [failureOf(left), failureOf(right)];
+  const [failsBefore, failsAfter] = [compared.baselineFailures ?? 0, compared.candidateFailures ?? 0];
+  const shown = firstDifference(rows);
+  if (after !== null && after !== before)
+    return finding('new-failure', `the candidate ${ended(after)}, the baseline ${before === null ? 'exits with 0' : ended(before)}`);
+  if (failsAfter > failsBefore) return finding('new-failure', `${failsAfter} failures against ${failsBefore} in the baseline`);
+  if (before !== null && after === null) return finding('fixed', `the baseline ${ended(before)}, the candidate exits with 0`);
+  if (failsAfter < failsBefore) return finding(failsAfter === 0 ? 'fixed' : 'pre-existing', `${failsAfter} failures against ${failsBefore} in the baseline`);
+  if (differing > 0) return finding('output-differs', `${differing} of ${rows.length} lines differ${shown}`);
+  if (after !== null) return finding('pre-existing', `both arms ${ended(after).replace('exits', 'exit')}, and their lines are equal`);
+  if (failsAfter > 0) return finding('pre-existing', `the same ${failsAfter} ${failsAfter === 1 ? 'failure' : 'failures'} in both arms`);
+  return finding('same', 'equal');
+}
+
+const ended = (failure: string): string => (failure.startsWith('exit status') ? `exits with ${failure.slice('exit status '.length)}` : failure);
+
+function firstDifference(rows: readonly LineRow[]): string {
+  const row = rows.find((item) => item.status !== 'equal');
+  if (row === undefined) return '';
+  const quote = (line: string | null): string => (line === null ? 'no line' : `"${line.length > 80 ? `${line.slice(0, 79)}…` : line}"`);
+  return `, first ${quote(row.baseline)} against ${quote(row.candidate)}`;
+}

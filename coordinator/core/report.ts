@@ -1,0 +1,227 @@
+/**
+ * A run as Markdown for a pull request, from stored records only. Every text that comes from a head, a log or a device
+ * stands in a code span: there it cannot ping people, link issues, or hold HTML.
+ */
+import type { JobView, RunView } from '../protocol/run.ts';
+import type { Effect, Verdict } from '../protocol/verdict.ts';
+import { stripControls } from './mask.ts';
+import { smallestP } from './statistics.ts';
+
+/** GitHub refuses comments over 65,536 characters; other readers are stricter. */
+export const REPORT_BYTES = 60_000;
+/** Room for the list of what was left out. */
+const RESERVED_BYTES = 2_000;
+
+interface Section {
+  readonly title: string;
+  readonly text: string;
+}
+
+/**
+ * Renders a run. What does not fit into 60,000 bytes is left out whole, last sections first to go, and named with the URL.
+ */
+export function renderMarkdown(view: RunView): string {
+  const verdicts = view.jobs.flatMap((job) => job.verdicts);
+  const head = [title(view), verdictTable(view), evidenceNote(view)].filter(Boolean).join('\n\n');
+  const sections: Section[] = [
+    { title: 'heads', text: heads(view) },
+    { title: 'rule', text: sealText(view) },
+    { title: 'coverage', text: coverage(view) },
+    { title: 'effects', text: effects(verdicts) },
+    { title: 'output identity', text: identities(verdicts) },
+    { title: 'contract', text: contract(verdicts) },
+    ...verdicts.flatMap((verdict) => verdict.effects.map((effect) => ({ title: `pairs of ${verdict.device}, ${effect.case}`, text: pairs(verdict, effect) }))),
+    ...verdicts.map((verdict) => ({ title: `lines of ${verdict.device}, ${verdict.suite}`, text: lines(verdict) })),
+    { title: 'provenance', text: provenance(view, verdicts) },
+  ].filter((section) => section.text !== '');
+  const kept = [fit(head, REPORT_BYTES / 2)];
+  const left: string[] = [];
+  let used = bytes(kept[0]!);
+  for (const section of sections) {
+    const size = bytes(section.text) + 2;
+    if (used + size > REPORT_BYTES - RESERVED_BYTES) left.push(section.title);
+    else {
+      kept.push(section.text);
+      used += size;
+    }
+  }
+  if (left.length > 0) kept.push(fit(`Left out for length, see ${view.url}: ${left.map((name) => code(name)).join(', ')}.`, RESERVED_BYTES - 100));
+  return `${kept.join('\n\n')}\n`;
+}
+
+const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
+
+/** Cuts at a line (or word) end, and says so. */
+function fit(text: string, limit: number): string {
+  if (bytes(text) <= limit) return text;
+  const cut = Buffer.from(text, 'utf8')
+    .subarray(0, limit - 40)
+    .toString('utf8');
+  const end = Math.max(cut.lastIndexOf('\n'), cut.lastIndexOf(', '));
+  return `${cut.slice(0, end === -1 ? cut.length : end)}\n\n(cut for length)`;
+}
+
+/** A code span that holds any text: one line, controls stripped, pipes escaped for tables, longer than any run of backticks. */
+function code(text: string, most = 400): string {
+  const flat = stripControls(text.replaceAll(/\s+/g, ' ')).trim();
+  const short = flat.length > most ? `${flat.slice(0, most - 1)}…` : flat;
+  if (short === '') return '–';
+  const fence = '`'.repeat(1 + Math.max(0, ...[...short.matchAll(/`+/g)].map((match) => match[0].length)));
+  const pad = short.startsWith('`') || short.endsWith('`') ? ' ' : '';
+  return `${fence}${pad}${short.replaceAll('|', '\\|')}${pad}${fence}`;
+}
+
+function table(header: readonly string[], align: string, rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const rule = header.map((_, i) => (align[i] === 'r' ? '---:' : '---'));
+  return [header, rule, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function title(view: RunView): string {
+  const [baseline, ...candidates] = view.arms;
+  const state = view.done ? '' : '\n\n**The run is not done; what follows is what is in so far.**';
+  return `### fleet [${view.run}](${view.url}): ${candidates.map((arm) => code(arm.label)).join(', ')} against ${code(baseline?.label ?? '')}${state}`;
+}
+
+function verdictTable(view: RunView): string {
+  const rows = view.jobs.flatMap((job) =>
+    job.verdicts.length === 0
+      ? [[job.device, job.evidence, job.suite, '–', `*${job.state}*`, code(job.note)]]
+      : job.verdicts.map((verdict) => [
+          verdict.device,
+          marked(verdict.evidence),
+          verdict.suite,
+          code(verdict.candidate),
+          `**${verdict.verdict}**`,
+          code(verdict.reason, 600),
+        ]),
+  );
+  return table(['device', 'evidence', 'suite', 'candidate', 'verdict', 'reason'], 'llllll', rows);
+}
+
+const marked = (evidence: JobView['evidence']): string => (evidence === 'software' ? '**software**' : 'gpu');
+
+function evidenceNote(view: RunView): string {
+  const software = [...new Set(view.jobs.filter((job) => job.evidence === 'software').map((job) => job.device))];
+  return software.length === 0
+    ? ''
+    : `**software**: ${software.join(', ')} ran a CPU Vulkan driver. That is no GPU evidence: it shows nothing about correctness or speed on any GPU.`;
+}
+
+function heads(view: RunView): string {
+  const rows = view.arms.map((arm, i) => [
+    i === 0 ? 'baseline' : 'candidate',
+    code(arm.label),
+    code(arm.head.slice(0, 12)),
+    code(arm.tree.slice(0, 12)),
+    code(arm.subject, 120),
+  ]);
+  return table(['arm', 'as written', 'commit', 'tree', 'subject'], 'lllll', rows);
+}
+
+function sealText(view: RunView): string {
+  const { rule } = view;
+  const every = rule.everyPairPositive ? ', every pair positive' : '';
+  return `Rule, sealed ${view.seal.at} as ${code(view.seal.sha256)}: output ${code(rule.identity)}, median gain ≥ ${number(rule.medianPercent, 3)} %${every}, ${view.pairs} pairs a case.`;
+}
+
+function coverage(view: RunView): string {
+  const count = (status: string): number => view.coverage.filter((cell) => cell.status === status).length;
+  const total = view.coverage.length;
+  const gaps = view.coverage.filter((cell) => cell.status !== 'measured');
+  const first = `Coverage: ${count('measured')} of ${total} device × suite × arm cells measured, ${count('pending')} pending, ${count('not-run')} not run.`;
+  const rows = gaps.map((cell) => [cell.device, cell.suite, code(cell.arm), cell.status, code(cell.note)]);
+  return [first, table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)].filter(Boolean).join('\n\n');
+}
+
+function effects(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.flatMap((verdict) =>
+    verdict.effects.map((effect) => [
+      verdict.device,
+      marked(verdict.evidence),
+      code(verdict.candidate),
+      code(effect.case),
+      String(effect.pairs.length),
+      percent(effect.medianPercent),
+      `${percent(effect.minPercent)} to ${percent(effect.maxPercent)}`,
+      `${percent(effect.hodgesLehmannPercent)}${effect.interval === null ? '' : ` (${percent(effect.interval.low)} to ${percent(effect.interval.high)}, ${number(effect.interval.confidence * 100, 1)} %)`}`,
+      `${number(effect.signFlipP, 4)} (least ${number(smallestP(effect.pairs.length), 4)})`,
+      effect.medianWithoutFlaggedPercent === null ? '–' : percent(effect.medianWithoutFlaggedPercent),
+    ]),
+  );
+  const text = table(
+    ['device', 'evidence', 'candidate', 'case', 'pairs', 'median gain', 'range', 'Hodges–Lehmann', 'sign-flip p', 'median without flagged'],
+    'llllrrrrrr',
+    rows,
+  );
+  if (text === '') return '';
+  const floors = [...new Set(verdicts.filter((verdict) => verdict.effects.length > 0).map((verdict) => `${verdict.device}: ${verdict.calibration}`))];
+  return `Gain = (baseline − candidate) / baseline of each pair; positive is faster.\n\n${text}\n\n${floors.join('; ')}.`;
+}
+
+function identities(verdicts: readonly Verdict[]): string {
+  const digest = (value: string | null): string => (value === null ? '–' : code(value.slice(0, 12)));
+  const rows = verdicts.flatMap((verdict) =>
+    verdict.identities.map((item) => [
+      verdict.device,
+      code(item.case),
+      item.status === 'same' ? 'same' : `**${item.status}**`,
+      digest(item.baselineDigest),
+      digest(item.candidateDigest),
+      item.firstDifferingStep === null ? '–' : String(item.firstDifferingStep),
+      item.pinnedIdsMatch === null ? 'none pinned' : item.pinnedIdsMatch ? 'met' : '**missed**',
+      code(item.note),
+    ]),
+  );
+  return table(['device', 'case', 'output', 'baseline digest', 'candidate digest', 'first differing step', 'pinned ids', 'note'], 'lllllrll', rows);
+}
+
+function contract(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.flatMap((verdict) =>
+    verdict.contract
+      .filter((row) => row.status !== 'same')
+      .map((row) => [verdict.device, code(row.kernel), `**${row.status}**`, code(row.baseline), code(row.candidate), code(row.note)]),
+  );
+  return table(['device', 'kernel or control', 'contract', 'baseline', 'candidate', 'note'], 'llllll', rows);
+}
+
+function pairs(verdict: Verdict, effect: Effect): string {
+  const rows = effect.pairs.map((row) => [
+    String(row.pair),
+    row.order,
+    `${row.baselineLeg}, ${row.candidateLeg}`,
+    number(row.baselineMs, 1),
+    number(row.candidateMs, 1),
+    percent(row.gainPercent),
+    row.flags.join('; ') || '–',
+  ]);
+  const text = table(['pair', 'order', 'legs (baseline, candidate)', 'baseline ms', 'candidate ms', 'gain', 'flags'], 'lllrrrl', rows);
+  return `<details><summary>Pairs of ${verdict.device} (${verdict.evidence}), ${effect.case}</summary>\n\nTimed: ${code(effect.metric)}\n\n${text}\n\n</details>`;
+}
+
+function lines(verdict: Verdict): string {
+  if (verdict.lines.length === 0) return '';
+  const masked = [...new Set(verdict.lines.flatMap((row) => row.masked))];
+  const equal = verdict.lines.filter((row) => row.status === 'equal');
+  const rows = verdict.lines.map((row) => [
+    code(row.case),
+    row.status === 'equal' ? 'equal' : `**${row.status}**`,
+    row.baseline === null ? '–' : code(row.baseline),
+    row.status === 'equal' ? '(same)' : row.candidate === null ? '–' : code(row.candidate),
+  ]);
+  const text = table(['case', 'line', 'baseline', 'candidate'], 'llll', rows);
+  const names = masked.length === 0 ? 'no field masked' : `masked: ${masked.map((name) => code(name)).join(', ')}`;
+  return `<details><summary>Lines of ${verdict.device} (${verdict.evidence}), ${verdict.suite}: ${equal.length} of ${verdict.lines.length} equal</summary>\n\n${names}\n\n${text}\n\n</details>`;
+}
+
+function provenance(view: RunView, verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map((verdict) => [verdict.device, verdict.suite, code(verdict.candidate), code(verdict.computedFrom)]);
+  const from = table(['device', 'suite', 'candidate', 'computed from (SHA-256)'], 'llll', rows);
+  return [`Submitted ${view.submittedAt}. Every figure is rendered from stored records of ${view.url}; none is typed by hand.`, from]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+const number = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
+/** Two decimals, always, so that columns line up. A true minus sign. */
+const percent = (value: number): string => `${value.toFixed(2).replace('-', '−')} %`;

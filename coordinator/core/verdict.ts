@@ -1,0 +1,212 @@
+/**
+ * One verdict of one job's candidate, in this order and never another: may it be judged, is the output the same, does the
+ * contract hold, is the sealed rule met, how large is the effect. A later question is not asked when an earlier one failed,
+ * so that no gain is ever shown for a wrong answer.
+ */
+import type { DecodeRecord } from '../../engine/protocol.ts';
+import type { Identity, Verdict, VerdictWord } from '../protocol/verdict.ts';
+import { seal } from './canonical.ts';
+import { compareDecode, type DecodedLeg } from './compare-decode.ts';
+import { caseEffect, type CaseEffect, type TimedPair } from './effect.ts';
+import { judgeContract } from './judge-contract.ts';
+import { judgeLines } from './judge-lines.ts';
+import type { JudgeInput } from './judge-input.ts';
+import { checkLegs, legsOf, type ReadLeg } from './validity.ts';
+
+export type { Calibration, JudgedLeg, JudgeInput } from './judge-input.ts';
+export { withholdGains } from './withhold.ts';
+
+type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
+
+/**
+ * Judges one candidate arm of one job from what is stored, and nothing else. Pure: the same input gives the same verdict.
+ *
+ * A contract failure of the same device and candidate withholds the gain of its timed suites; that needs the other jobs'
+ * verdicts, so `withholdGains` does it over all verdicts of a run once they are in.
+ */
+export function judge(input: JudgeInput): Verdict {
+  const validity = checkLegs(input);
+  if (validity.word !== 'valid') return verdictOf(input, { word: validity.word, reason: sentence(validity.reason) });
+  const findings = setAside(input, findingsOf(input, validity.legs));
+  return verdictOf(input, { ...findings, reason: sentence(findings.reason) });
+}
+
+/** What identifies a job's candidate that was never measured. */
+export type NotRunInput = Pick<JudgeInput, 'device' | 'suite' | 'candidate' | 'evidence'> & Partial<Pick<JudgeInput, 'calibration'>>;
+
+/**
+ * The verdict of a job that failed before anything could be judged.
+ * @param reason why, one sentence, such as `no attempt can succeed: npm ci failed in the baseline's head`.
+ */
+export function notRunVerdict(input: NotRunInput, reason: string): Verdict {
+  return {
+    device: input.device,
+    suite: input.suite,
+    candidate: input.candidate,
+    evidence: input.evidence,
+    verdict: 'not-run',
+    reason: sentence(reason),
+    identities: [],
+    lines: [],
+    contract: [],
+    effects: [],
+    calibration: calibrationText(input.calibration ?? null),
+    computedFrom: seal({ device: input.device, suite: input.suite, candidate: input.candidate, notRun: reason }).sha256,
+  };
+}
+
+function findingsOf(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
+  if (legs.length === 0) return { word: 'undecided', reason: 'no case of this suite can be compared' };
+  switch (input.kind) {
+    case 'lines':
+      return judgeLines(input, legs);
+    case 'contract':
+      return judgeContract(input, legs);
+    case 'decode':
+      return judgeDecode(input, legs);
+  }
+}
+
+function judgeDecode(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
+  const decoded: (ReadLeg & DecodedLeg)[] = [];
+  for (const leg of legs) {
+    const decode = leg.parsed.find((record): record is DecodeRecord => record.kind === 'decode');
+    if (decode === undefined) return { word: 'void', reason: `leg ${leg.index} (${leg.case}) executed but holds no decode record` };
+    decoded.push({ ...leg, decode });
+  }
+  const cases = [...new Set(decoded.map((leg) => leg.case))];
+  const arm = (name: string, index: number): (ReadLeg & DecodedLeg)[] => decoded.filter((leg) => leg.case === name && leg.arm === index);
+  const identities = cases.map((name) => compareDecode(name, arm(name, 0), arm(name, input.candidateArm), input.rule.identity));
+
+  const differing = identities.filter((item) => item.status === 'differs');
+  if (differing.length > 0) return { word: 'output-differs', reason: differing.map(identityReason).join('; '), identities };
+  const unlike = identities.find((item) => item.status === 'not-comparable');
+  if (unlike !== undefined) return { word: 'undecided', reason: `${unlike.case}: ${unlike.note}`, identities };
+  if (input.rule.identity === 'differ') return { word: 'rule-met', reason: 'the outputs differ, as the sealed rule asks; no timing is compared', identities };
+  if (!input.timed) return { word: 'same', reason: `${sameWords(identities)}; nothing was timed`, identities };
+
+  const effects: CaseEffect[] = [];
+  for (const name of cases) {
+    const pairs = timedPairs(arm(name, 0), arm(name, input.candidateArm));
+    if (pairs.length < input.pairs) return { word: 'void', reason: `${name} holds ${pairs.length} of ${input.pairs} pairs`, identities };
+    const { metric, unlike: definitions } = metricOf(arm(name, 0), arm(name, input.candidateArm));
+    if (definitions !== null) return { word: 'undecided', reason: `${name}: ${definitions}`, identities };
+    effects.push(caseEffect(name, metric, pairs, input.rule, input.calibration));
+  }
+  const rows = effects.map((item) => item.effect);
+  const failed = effects.filter((item) => item.undecided === null && !item.effect.ruleMet);
+  if (failed.length > 0)
+    return { word: 'rule-not-met', reason: failed.map(({ effect }) => `${effect.case}: ${effect.ruleNote}`).join('; '), identities, effects: rows };
+  const open = effects.flatMap((item) => (item.undecided === null ? [] : [item.undecided]));
+  if (open.length > 0) return { word: 'undecided', reason: open.join('; '), identities, effects: rows };
+  const p = Math.max(...rows.map((effect) => effect.signFlipP));
+  const floor = input.calibration === null ? 'no A/A calibration' : `above the A/A floor of ${input.calibration.floorPercent} %`;
+  return {
+    word: 'rule-met',
+    reason: `${rows.map((effect) => `${effect.case} ${effect.ruleNote.split(',', 1)[0]!}`).join('; ')}; ${sameWords(identities)}; p ${Number(p.toPrecision(3))}, ${floor}`,
+    identities,
+    effects: rows,
+  };
+}
+
+function sameWords(identities: readonly Identity[]): string {
+  const exact = identities.every((item) => item.baselineDigest === item.candidateDigest);
+  const pinned = identities.length > 0 && identities.every((item) => item.pinnedIdsMatch === true);
+  return `${exact ? 'every digest equal' : 'output the same as the sealed identity asks'}${pinned ? ', pinned ids met' : ''}`;
+}
+
+function identityReason(item: Identity): string {
+  const step = item.firstDifferingStep === null ? '' : `, first differing step ${item.firstDifferingStep}`;
+  return `${item.case}: ${item.note}${step}`;
+}
+
+/** Pairs in run order. A pair is a baseline and a candidate leg that the plan numbered alike. */
+function timedPairs(baseline: readonly (ReadLeg & DecodedLeg)[], candidate: readonly (ReadLeg & DecodedLeg)[]): TimedPair[] {
+  const pairs: TimedPair[] = [];
+  for (const leg of candidate) {
+    const other = baseline.find((item) => item.pair === leg.pair && item.pair !== null);
+    if (other === undefined || leg.pair === null) continue;
+    pairs.push({
+      pair: leg.pair,
+      baselineLeg: other.index,
+      candidateLeg: leg.index,
+      baselineMs: other.decode.timing.totalMs,
+      candidateMs: leg.decode.timing.totalMs,
+    });
+  }
+  return pairs.toSorted((a, b) => a.pair - b.pair);
+}
+
+/** Times are comparable only when every leg timed the same interval. */
+function metricOf(baseline: readonly DecodedLeg[], candidate: readonly DecodedLeg[]): { metric: string; unlike: string | null } {
+  const texts = [...baseline, ...candidate].map(({ decode }) => `${decode.timing.definition}${decode.timing.logitsReadBack ? ' (logits read back)' : ''}`);
+  const distinct = [...new Set(texts)];
+  return { metric: distinct[0]!, unlike: distinct.length === 1 ? null : `the arms time different intervals: ${distinct.join(' | ')}` };
+}
+
+/** Cases that cannot be compared are shown, and keep a verdict that would be good from being one. */
+function setAside(input: JudgeInput, findings: Findings): Findings {
+  const aside = input.notComparable ?? [];
+  if (aside.length === 0) return findings;
+  const reason = `not comparable: ${aside.map((item) => `${item.case} (${item.note})`).join(', ')}`;
+  const shown: Findings = {
+    ...findings,
+    ...(input.kind === 'contract'
+      ? {
+          contract: [
+            ...(findings.contract ?? []),
+            ...aside.map((item) => ({ kernel: `case ${item.case}`, status: 'not-comparable' as const, baseline: '', candidate: '', note: item.note })),
+          ],
+        }
+      : {
+          identities: [
+            ...(findings.identities ?? []),
+            ...aside.map((item) => ({
+              case: item.case,
+              status: 'not-comparable' as const,
+              baselineDigest: null,
+              candidateDigest: null,
+              pinnedIdsMatch: null,
+              firstDifferingStep: null,
+              note: item.note,
+            })),
+          ],
+        }),
+  };
+  const good = findings.word === 'same' || findings.word === 'fixed' || findings.word === 'rule-met' || findings.word === 'pre-existing';
+  return good
+    ? { ...shown, word: 'undecided', reason: `${reason}; otherwise ${findings.word}: ${findings.reason}` }
+    : { ...shown, reason: `${findings.reason}; ${reason}` };
+}
+
+function verdictOf(input: JudgeInput, findings: Findings): Verdict {
+  return {
+    device: input.device,
+    suite: input.suite,
+    candidate: input.candidate,
+    evidence: input.evidence,
+    verdict: findings.word,
+    reason: findings.reason,
+    identities: findings.identities ?? [],
+    lines: findings.lines ?? [],
+    contract: findings.contract ?? [],
+    effects: findings.effects ?? [],
+    calibration: calibrationText(input.calibration),
+    computedFrom: computedFrom(input),
+  };
+}
+
+function calibrationText(calibration: JudgeInput['calibration']): string {
+  return calibration === null ? 'no A/A calibration' : `A/A floor ${calibration.floorPercent} % (${calibration.source})`;
+}
+
+/** Everything that the verdict depends on: rule, calibration, and the stored texts of the two arms' legs. */
+function computedFrom(input: JudgeInput): string {
+  const { legs: _, ...rest } = input;
+  return seal({ ...rest, legs: legsOf(input) }).sha256;
+}
+
+/** Starts with a capital letter and ends with a full stop. Names of cases and legs keep their case. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
