@@ -86,12 +86,9 @@ export const attemptFailure = z.strictObject({ class: z.enum(['transient', 'perm
 
 /**
  * PUT /api/jobs/:job/attempts/:n/legs/:index. A repeat with the same body is a no-op (200); with another body, 409.
- * `records` and `log` are text, size-capped at 16 MiB and 1 MiB by the agent. `log` is stdout, then, when the process wrote any,
- * `STDERR_MARK` and stderr; what stands before the first mark is stdout (the agent indents a stdout line that equals the mark).
+ * `records` and `log` are text, size-capped at 16 MiB and 1 MiB by the agent. `log` is stdout, then stderr;
+ * `measure.stdoutBytes` says where stdout ends.
  */
 export const legPost = z.strictObject({ measure: legMeasure, records: z.string().nullable(), log: z.string() });
 export type LegPost = z.infer<typeof legPost>;
 export const legPostResponse = z.object({ accepted: z.boolean().describe('true once this attempt is the job’s accepted one'), duplicate: z.boolean() });
-
-/** Stands on a line of its own in a leg's log, between stdout and stderr. Suites of kind `lines` compare what comes before it. */
-export const STDERR_MARK = '--- stderr ---';
