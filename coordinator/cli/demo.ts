@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { FLEET_EXIT } from '../protocol/errors.ts';
+import type { RunView } from '../protocol/run.ts';
+import { CliError } from './cli-error.ts';
+import { listDevices } from './demo/adapters.ts';
+import { Children } from './demo/children.ts';
+import { startAgents, startCoordinator } from './demo/service.ts';
+import { followRun } from './follow.ts';
+import { integer } from './options.ts';
+import { print, printJson, progress } from './output.ts';
+import { openRepository, resolveArms, uncommittedFiles } from './repository.ts';
+import { FLEET_ROOT } from './rooms.ts';
+import { printResult, runResult } from './run-result.ts';
+import { readHeads, submitRun } from './submit-run.ts';
+
+interface DemoFlags {
+  heads: string;
+  pairs: number;
+  state?: string;
+  json?: boolean;
+  stay?: boolean;
+}
+
+/** `fleet demo`: everything that fleet does, on this machine alone, in one command. */
+export function registerDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('start a coordinator and an agent for every adapter that opens, compare two arms of this repository, stop everything')
+    .option('--heads <arms>', 'arms of this repository, baseline first', 'HEAD[qmm=scalar],HEAD[qmm=vec4]')
+    .option('--pairs <n>', 'pairs of decode legs a case', integer(1, 500), 3)
+    .option('--state <dir>', 'state directory (default: a new temporary one)')
+    .option('--stay', 'keep the page up until Ctrl-C')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (flags: DemoFlags) => {
+      process.exitCode = await demo(flags);
+    });
+}
+
+/** @returns 0 once every job has been judged, else 5 */
+async function demo(flags: DemoFlags): Promise<number> {
+  // What can be wrong with the heads shows before anything is started.
+  const arms = readHeads(flags.heads);
+  const repository = openRepository(FLEET_ROOT);
+  resolveArms(repository, arms);
+  const edits = uncommittedFiles(repository);
+  if (edits > 0)
+    progress(
+      `note: ${edits} uncommitted ${edits === 1 ? 'file' : 'files'} in ${repository.name}; ${arms.map((arm) => arm.label).join(' and ')} are measured, not the edits`,
+    );
+
+  const state = flags.state === undefined ? mkdtempSync(path.join(os.tmpdir(), 'fleet-demo-')) : path.resolve(flags.state);
+  mkdirSync(state, { recursive: true });
+  const interrupt = interruption();
+  const children = new Children(path.join(state, 'logs'));
+  // The engine runs with a HOME of its own, so the drivers that set-up unpacked are named outright.
+  const env = { ...process.env, FLEET_DRIVERS: driversFolder() };
+  let view: RunView | undefined;
+  try {
+    progress(`starting a coordinator (state: ${state})`);
+    const [devices, client] = await Promise.all([listDevices(env), startCoordinator(children, state, env, interrupt.signal)]);
+    progress(`adapters that open: ${devices.map((entry) => `${entry.device} (${entry.evidence}: ${entry.adapter})`).join(', ')}`);
+    await startAgents(children, client, devices, state, env, interrupt.signal);
+    const names = devices.map((entry) => entry.device);
+    const submitted = await submitRun(client, repository, arms, { suites: ['contract', 'decode'], devices: names, pairs: flags.pairs, allowSoftware: true });
+    progress(`${submitted.run}  ${submitted.url}`);
+    view = await followRun(client, submitted.run, { signal: interrupt.signal });
+
+    const result = runResult(view);
+    if (flags.json) printJson({ ...result, state });
+    else printResult(result);
+    if (flags.stay) {
+      progress('the page stays up until Ctrl-C');
+      await interrupt.happened;
+    }
+  } finally {
+    await children.stop();
+    interrupt.done();
+    // Worktrees and installs are large and can be made again; the run, its page and the logs stay to be looked at.
+    if (flags.state === undefined && view?.done) rmSync(path.join(state, 'agents'), { recursive: true, force: true });
+  }
+  if (!flags.json && !flags.stay) print(`everything is stopped; to see the page again: npx fleet up --state ${state} --port ${new URL(view.url).port}`);
+  return view.jobs.every((job) => job.state === 'judged') ? FLEET_EXIT.ok : FLEET_EXIT.infrastructure;
+}
+
+/** Where set-up unpacks software drivers; the same rule as setup/swiftshader.mjs. */
+function driversFolder(): string {
+  return process.env['FLEET_DRIVERS'] || path.join(process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache'), 'fleet/drivers');
+}
+
+interface Interruption {
+  /** Aborted with the error to end with. */
+  readonly signal: AbortSignal;
+  readonly happened: Promise<void>;
+  /** Gives the signals back. */
+  done(): void;
+}
+
+/** The first Ctrl-C (or SIGTERM, SIGHUP) ends the demo in order; a second one ends it at once. */
+function interruption(): Interruption {
+  const controller = new AbortController();
+  let happen: () => void;
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const onSignal = (): void => {
+    if (controller.signal.aborted) process.exit(FLEET_EXIT.interrupted);
+    controller.abort(new CliError('interrupted; everything that the demo started is stopped', 'npm run demo starts over', FLEET_EXIT.interrupted));
+    happen();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    signal: controller.signal,
+    happened,
+    done() {
+      for (const signal of signals) process.off(signal, onSignal);
+    },
+  };
+}

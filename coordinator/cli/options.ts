@@ -1,0 +1,45 @@
+/** Options that several commands share, and how their words are read. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { ApiClient } from './api-client.ts';
+import { readConfig, type Config } from './config.ts';
+
+/** Flags of every command that talks to the coordinator. */
+export interface ServiceFlags {
+  url?: string;
+  state?: string;
+  json?: boolean;
+}
+
+/** Adds `--url`, `--state` and `--json`. */
+export function withService(command: Command): Command {
+  return command
+    .option('--url <url>', 'the coordinator (FLEET_URL; fleet.toml: url)')
+    .option('--state <dir>', 'state directory of a coordinator on this machine (FLEET_STATE; fleet.toml: state)')
+    .option('--json', 'print JSON on stdout');
+}
+
+/** The configuration of a command started here. @throws CliError for a broken fleet.toml */
+export function configOf(flags: ServiceFlags): Config {
+  return readConfig(flags, process.cwd(), process.env);
+}
+
+/** A client of the configured coordinator. */
+export function clientOf(flags: ServiceFlags): ApiClient {
+  return new ApiClient(configOf(flags));
+}
+
+/** Reads a whole number within bounds; commander turns the refusal into its own one-line error. */
+export function integer(low: number, high: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < low || value > high) throw new InvalidArgumentError(`expected a whole number from ${low} to ${high}`);
+    return value;
+  };
+}
+
+/** Reads a comma-separated list of names. */
+export function names(text: string): string[] {
+  const list = text.split(',').map((name) => name.trim());
+  if (list.includes('')) throw new InvalidArgumentError('expected names with commas between them');
+  return list;
+}

@@ -1,0 +1,120 @@
+/** A run's verdicts as the terminal shows them: a table for people, one object for programs. */
+import { worstExit } from '../core/exit.ts';
+import type { JobView, RunView } from '../protocol/run.ts';
+import type { Verdict } from '../protocol/verdict.ts';
+import { plain, print, table } from './output.ts';
+
+/** What `submit --wait`, `watch` and `demo` print with `--json`. */
+export interface RunResult {
+  readonly schema: 1;
+  readonly run: string;
+  readonly url: string;
+  readonly arms: readonly { readonly label: string; readonly head: string }[];
+  readonly done: boolean;
+  readonly verdicts: readonly VerdictResult[];
+  /** The exit status that the verdicts call for: 0, 1 or 3. */
+  readonly exit: 0 | 1 | 3;
+}
+interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' | 'evidence' | 'verdict' | 'reason'> {
+  readonly digests: readonly {
+    readonly case: string;
+    readonly baseline: string | null;
+    readonly candidate: string | null;
+    readonly equal: boolean;
+    readonly firstDifferingStep: number | null;
+  }[];
+  /** Empty where no gain may be shown. */
+  readonly gains: readonly {
+    readonly case: string;
+    readonly pairs: number;
+    readonly medianPercent: number;
+    readonly minPercent: number;
+    readonly maxPercent: number;
+  }[];
+}
+
+/** Collects a run's stored verdicts. */
+export function runResult(view: RunView): RunResult {
+  const verdicts = view.jobs.flatMap((job) => job.verdicts.map((verdict) => verdictResult(verdict, gainWithheld(view.jobs, verdict))));
+  return {
+    schema: 1,
+    run: view.run,
+    url: view.url,
+    arms: view.arms.map(({ label, head }) => ({ label, head })),
+    done: view.done,
+    verdicts,
+    exit: worstExit(verdicts.map((entry) => entry.verdict)),
+  };
+}
+
+/** Prints the table, the reason of each verdict, and the page's address. */
+export function printResult(result: RunResult): void {
+  const several = result.arms.length > 2;
+  print(
+    table(
+      ['device', 'suite', ...(several ? ['arm'] : []), 'evidence', 'verdict', 'digests', 'gain (median)'],
+      result.verdicts.map((entry) => [
+        entry.device,
+        entry.suite,
+        ...(several ? [entry.candidate] : []),
+        entry.evidence,
+        entry.verdict,
+        digestCell(entry),
+        gainCell(entry),
+      ]),
+    ),
+  );
+  print('');
+  for (const entry of result.verdicts) print(`${entry.device} ${entry.suite}${several ? ` ${entry.candidate}` : ''}: ${plain(entry.reason)}`);
+  print(`page: ${result.url}`);
+}
+
+function verdictResult(verdict: Verdict, withheld: boolean): VerdictResult {
+  const { device, suite, candidate, evidence, reason } = verdict;
+  return {
+    device,
+    suite,
+    candidate,
+    evidence,
+    verdict: verdict.verdict,
+    reason,
+    digests: verdict.identities.map((identity) => ({
+      case: identity.case,
+      baseline: identity.baselineDigest,
+      candidate: identity.candidateDigest,
+      equal: identity.status === 'same',
+      firstDifferingStep: identity.firstDifferingStep,
+    })),
+    gains: withheld
+      ? []
+      : verdict.effects.map(({ case: name, pairs, medianPercent, minPercent, maxPercent }) => ({
+          case: name,
+          pairs: pairs.length,
+          medianPercent,
+          minPercent,
+          maxPercent,
+        })),
+  };
+}
+
+/** A device whose contract newly fails shows no gain: a faster wrong kernel is not faster. */
+function gainWithheld(jobs: readonly JobView[], of: Verdict): boolean {
+  return jobs.some(
+    (job) =>
+      job.device === of.device &&
+      job.kind === 'contract' &&
+      job.verdicts.some((verdict) => verdict.candidate === of.candidate && verdict.verdict === 'new-failure'),
+  );
+}
+
+function digestCell({ digests }: VerdictResult): string {
+  if (digests.length === 0) return '-';
+  const different = digests.filter((entry) => !entry.equal);
+  if (different.length === 0) return 'equal';
+  return different.map((entry) => `${entry.case} differs${entry.firstDifferingStep === null ? '' : ` from step ${entry.firstDifferingStep}`}`).join(', ');
+}
+
+function gainCell({ gains }: VerdictResult): string {
+  if (gains.length === 0) return '-';
+  return gains.map((gain) => `${gain.case} ${gain.medianPercent >= 0 ? '+' : ''}${gain.medianPercent.toFixed(1)}%`).join(', ');
+}

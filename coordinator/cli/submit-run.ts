@@ -1,0 +1,64 @@
+/** Submits a run: heads resolved, missing objects sent, the run created. Used by `fleet submit` and `fleet demo`. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ArmSyntaxError, parseArms, type Arm } from '../core/arms.ts';
+import { bundleResponse, haveResponse, MAX_BUNDLE_BYTES } from '../protocol/heads.ts';
+import { submitResponse, type SubmitRequest, type SubmitResponse } from '../protocol/run.ts';
+import type { ApiClient } from './api-client.ts';
+import { CliError } from './cli-error.ts';
+import { recentCommits, resolveArms, writeBundle, type Repository } from './repository.ts';
+
+/** POST /api/heads/have takes at most this many commits. */
+const MAX_COMMITS = 2000;
+
+/** Reads `--heads`. @throws CliError (exit 2) naming the column, or asking for a second arm. */
+export function readHeads(text: string): Arm[] {
+  const example = 'fleet submit --heads main,HEAD or --heads "HEAD[qmm=scalar],HEAD[qmm=vec4]"';
+  let arms: Arm[];
+  try {
+    arms = parseArms(text);
+  } catch (error) {
+    if (!(error instanceof ArmSyntaxError)) throw error;
+    throw new CliError(`--heads, ${error.message.split('\n', 1)[0]}`, example, 2, { cause: error });
+  }
+  if (arms.length < 2) throw new CliError(`--heads names one arm, '${text}', and a run compares at least two`, example);
+  return arms;
+}
+
+/** What to run, apart from the arms; as in POST /api/runs. */
+export type RunOptions = Omit<SubmitRequest, 'arms' | 'key'>;
+
+/**
+ * Submits.
+ * @throws CliError with the exit status that the refusal calls for; nothing was submitted then.
+ */
+export async function submitRun(client: ApiClient, repository: Repository, arms: readonly Arm[], options: RunOptions): Promise<SubmitResponse> {
+  const resolved = resolveArms(repository, arms);
+  await sendHeads(client, repository, [...new Set(resolved.map((arm) => arm.head))]);
+  const request: SubmitRequest = { ...options, arms: resolved, key: randomUUID() };
+  return client.post('/api/runs', request, submitResponse);
+}
+
+/** Sends the objects of `heads` that the coordinator lacks, cut at the commits that it has. */
+async function sendHeads(client: ApiClient, repository: Repository, heads: readonly string[]): Promise<void> {
+  const { present } = await client.post('/api/heads/have', { commits: recentCommits(repository, heads, MAX_COMMITS) }, haveResponse);
+  const missing = heads.filter((head) => !present.includes(head));
+  if (missing.length === 0) return;
+  const scratch = mkdtempSync(path.join(os.tmpdir(), 'fleet-send-'));
+  try {
+    const file = writeBundle(repository, missing, present, scratch);
+    if (file === null) return;
+    const bytes = statSync(file).size;
+    if (bytes > MAX_BUNDLE_BYTES) {
+      throw new CliError(
+        `the bundle of ${repository.name} has ${bytes} bytes, and the coordinator takes ${MAX_BUNDLE_BYTES}`,
+        'submit an older head first, so that less is new',
+      );
+    }
+    await client.upload(`/api/heads/bundle?${missing.map((head) => `head=${head}`).join('&')}`, file, bundleResponse);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
