@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `rows` is 1. `taps` includes the current row: tap taps−1 is the current one, tap 0 the oldest. */
@@ -7,6 +7,11 @@ export type Conv1dDecodeShape = {
   readonly channels: number;
   readonly taps: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'channels', type: 'u32' },
+  { name: 'taps', type: 'u32' },
+];
 
 /**
  * One token of the causal depthwise convolution without bias, then silu. `weight` is [channels, taps] in
@@ -23,6 +28,7 @@ export const conv1dDecode: Kernel<Conv1dDecodeShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['sigmoid'],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, channels, taps }) => ({ x: rows * channels, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
   launch: ({ rows, channels, taps }, variant = 'default') => {
@@ -35,7 +41,7 @@ export const conv1dDecode: Kernel<Conv1dDecodeShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(channels, taps),
+      params: packParams(PARAMS, { channels, taps }),
       workgroups: [Math.ceil(channels / 64), 1, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

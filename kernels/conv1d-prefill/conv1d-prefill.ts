@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** Rows of `x` are tokens. `taps` includes the current row: tap taps−1 is the current one, tap 0 the oldest. */
@@ -7,6 +7,12 @@ export type Conv1dPrefillShape = {
   readonly channels: number;
   readonly taps: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'channels', type: 'u32' },
+  { name: 'taps', type: 'u32' },
+];
 
 /**
  * Causal depthwise convolution without bias, then silu, over a chunk of rows; one lane walks one channel. `weight` is [channels, taps] in
@@ -23,6 +29,7 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['sigmoid'],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, channels, taps }) => ({ x: rows * channels, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
   launch: ({ rows, channels, taps }, variant = 'default') => {
@@ -35,7 +42,7 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, channels, taps),
+      params: packParams(PARAMS, { rows, channels, taps }),
       workgroups: [Math.ceil(channels / 64), 1, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

@@ -1,5 +1,4 @@
-import type { Kernel } from '../contract.ts';
-import { f32Bits } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
@@ -9,6 +8,12 @@ export type GatedRmsNormShape = {
   readonly n: number;
   readonly eps: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'n', type: 'u32' },
+  { name: 'eps', type: 'f32' },
+];
 
 /** The gated delta net's output norm: normalise first, then gate by silu(z), all in float32; `weight` is plain. */
 export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
@@ -22,6 +27,7 @@ export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['linear-group', 'sigmoid'],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, n }) => ({ x: rows * n, z: rows * n, weight: n, out: rows * n }),
   launch: ({ rows, n, eps }, variant = 'default') => {
@@ -32,7 +38,7 @@ export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, n, f32Bits(eps)),
+      params: packParams(PARAMS, { rows, n, eps }),
       workgroups: foldGrid(rows),
       workgroupSize: [64, 1, 1],
       workgroupBytes: 256,

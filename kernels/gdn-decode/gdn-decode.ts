@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `rows` is 1. `v` is read in place: element row*vStride + vOffset + head*dv + j. Value head h uses key head floor(h · kHeads / vHeads). */
@@ -17,6 +17,13 @@ const LANES = 8;
 const COLUMNS = 8;
 const MAX_DK = 256;
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'kHeads', type: 'u32' },
+  { name: 'vHeads', type: 'u32' },
+  { name: 'dv', type: 'u32' },
+  { name: 'vOffset', type: 'u32' },
+];
+
 /** One token of the gated delta rule. */
 export const gdnDecode: Kernel<GdnDecodeShape> = {
   name: 'gdn-decode',
@@ -32,6 +39,7 @@ export const gdnDecode: Kernel<GdnDecodeShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, kHeads, vHeads, dk, dv, vStride }) => ({
     q: rows * kHeads * dk,
@@ -53,7 +61,7 @@ export const gdnDecode: Kernel<GdnDecodeShape> = {
       variant,
       entryPoint: 'main',
       constants: { DK: dk },
-      params: Uint32Array.of(kHeads, vHeads, dv, vOffset),
+      params: packParams(PARAMS, { kHeads, vHeads, dv, vOffset }),
       workgroups: [Math.ceil(dv / COLUMNS), vHeads, 1],
       workgroupSize: [LANES, COLUMNS, 1],
       workgroupBytes: 4 * 2 * LANES * COLUMNS,

@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** Rows are tokens. */
@@ -6,6 +6,11 @@ export type GdnGatesShape = {
   readonly rows: number;
   readonly vHeads: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'vHeads', type: 'u32' },
+];
 
 /** The gated delta net's log decay `g` (never positive) and write strength `beta` (in 0 … 1), for each row and value head. */
 export const gdnGates: Kernel<GdnGatesShape> = {
@@ -21,6 +26,7 @@ export const gdnGates: Kernel<GdnGatesShape> = {
     { name: 'beta', access: 'read_write', type: 'f32' },
   ],
   includes: ['sigmoid'],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, vHeads }) => ({ a: rows * vHeads, b: rows * vHeads, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),
   launch: ({ rows, vHeads }, variant = 'default') => {
@@ -31,7 +37,7 @@ export const gdnGates: Kernel<GdnGatesShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, vHeads),
+      params: packParams(PARAMS, { rows, vHeads }),
       workgroups: [Math.ceil((rows * vHeads) / 64), 1, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

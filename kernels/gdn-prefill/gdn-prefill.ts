@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** Rows are tokens. `v` is read in place: element row*vStride + vOffset + head*dv + j. Value head h uses key head floor(h · kHeads / vHeads). */
@@ -17,6 +17,15 @@ const LANES = 8;
 const COLUMNS = 8;
 const MAX_DK = 256;
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'kHeads', type: 'u32' },
+  { name: 'vHeads', type: 'u32' },
+  { name: 'dv', type: 'u32' },
+  { name: 'vStride', type: 'u32' },
+  { name: 'vOffset', type: 'u32' },
+];
+
 /** The gated delta rule over a chunk of rows: the token loop itself, so that it gives the bits of gdn-decode row by row. */
 export const gdnPrefill: Kernel<GdnPrefillShape> = {
   name: 'gdn-prefill',
@@ -32,6 +41,7 @@ export const gdnPrefill: Kernel<GdnPrefillShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, kHeads, vHeads, dk, dv, vStride }) => ({
     q: rows * kHeads * dk,
@@ -53,7 +63,7 @@ export const gdnPrefill: Kernel<GdnPrefillShape> = {
       variant,
       entryPoint: 'main',
       constants: { DK: dk },
-      params: Uint32Array.of(rows, kHeads, vHeads, dv, vStride, vOffset),
+      params: packParams(PARAMS, { rows, kHeads, vHeads, dv, vStride, vOffset }),
       workgroups: [Math.ceil(dv / COLUMNS), vHeads, 1],
       workgroupSize: [LANES, COLUMNS, 1],
       workgroupBytes: 4 * 2 * LANES * COLUMNS,

@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `context`: positions that the caches hold. */
@@ -8,6 +8,13 @@ export type KvWriteShape = {
   readonly headDim: number;
   readonly context: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'kvHeads', type: 'u32' },
+  { name: 'headDim', type: 'u32' },
+  { name: 'context', type: 'u32' },
+];
 
 /** Copies new keys and values into the caches at rows position[0] …; everything else in the caches stays as it was. */
 export const kvWrite: Kernel<KvWriteShape> = {
@@ -22,6 +29,7 @@ export const kvWrite: Kernel<KvWriteShape> = {
     { name: 'vCache', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, kvHeads, headDim, context }) => ({
     k: rows * kvHeads * headDim,
@@ -38,7 +46,7 @@ export const kvWrite: Kernel<KvWriteShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, kvHeads, headDim, context),
+      params: packParams(PARAMS, { rows, kvHeads, headDim, context }),
       workgroups: [Math.ceil((kvHeads * headDim) / 64), rows, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

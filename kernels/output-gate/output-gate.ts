@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** The gate's element is row*rowStride + head*headStride + gateOffset + i: q_proj gives [query | gate] within each head. */
@@ -11,6 +11,15 @@ export type OutputGateShape = {
   readonly gateOffset: number;
 };
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'heads', type: 'u32' },
+  { name: 'headDim', type: 'u32' },
+  { name: 'rowStride', type: 'u32' },
+  { name: 'headStride', type: 'u32' },
+  { name: 'gateOffset', type: 'u32' },
+];
+
 /** Gates the attention output, reading the gate in place from q_proj's output. */
 export const outputGate: Kernel<OutputGateShape> = {
   name: 'output-gate',
@@ -22,6 +31,7 @@ export const outputGate: Kernel<OutputGateShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: ['sigmoid'],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, headDim, rowStride }) => ({ attn: rows * heads * headDim, qg: rows * rowStride, out: rows * heads * headDim }),
   launch: ({ rows, heads, headDim, rowStride, headStride, gateOffset }, variant = 'default') => {
@@ -33,7 +43,7 @@ export const outputGate: Kernel<OutputGateShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, heads, headDim, rowStride, headStride, gateOffset),
+      params: packParams(PARAMS, { rows, heads, headDim, rowStride, headStride, gateOffset }),
       workgroups: [Math.ceil(headDim / 64), heads, rows],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

@@ -1,5 +1,4 @@
-import type { Kernel } from '../contract.ts';
-import { f32Bits } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** Each row of `x` is [q kHeads·dk | k kHeads·dk | anything], `rowStride` elements long. */
@@ -13,6 +12,15 @@ export type QkL2NormShape = {
 /** transformers' epsilon: under the root, added to the sum (not to the mean, as mlx-lm does). */
 const EPS = 1e-6;
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'kHeads', type: 'u32' },
+  { name: 'dk', type: 'u32' },
+  { name: 'rowStride', type: 'u32' },
+  { name: 'scale', type: 'f32' },
+  { name: 'eps', type: 'f32' },
+];
+
 /** L2 norm of the gated delta net's queries and keys, read in place from the convolution's output; queries are scaled by dk^-0.5. */
 export const qkL2Norm: Kernel<QkL2NormShape> = {
   name: 'qk-l2-norm',
@@ -24,6 +32,7 @@ export const qkL2Norm: Kernel<QkL2NormShape> = {
     { name: 'k', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, kHeads, dk, rowStride }) => ({ x: rows * rowStride, q: rows * kHeads * dk, k: rows * kHeads * dk }),
   launch: ({ rows, kHeads, dk, rowStride }, variant = 'default') => {
@@ -35,7 +44,7 @@ export const qkL2Norm: Kernel<QkL2NormShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, kHeads, dk, rowStride, f32Bits(dk ** -0.5), f32Bits(EPS)),
+      params: packParams(PARAMS, { rows, kHeads, dk, rowStride, scale: dk ** -0.5, eps: EPS }),
       workgroups: [2 * kHeads, rows, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 256,

@@ -1,5 +1,4 @@
-import type { Kernel } from '../contract.ts';
-import { f32Bits } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `x` element = row*rowStride + head*headStride + i, so that queries are read in place from q_proj's [query | gate] heads. */
@@ -12,6 +11,15 @@ export type QkNormShape = {
   readonly eps: number;
 };
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'heads', type: 'u32' },
+  { name: 'headDim', type: 'u32' },
+  { name: 'rowStride', type: 'u32' },
+  { name: 'headStride', type: 'u32' },
+  { name: 'eps', type: 'f32' },
+];
+
 /** RMS norm of each query or key head; `weight` is the plain weight of an MLX checkpoint (it already holds 1 + w). */
 export const qkNorm: Kernel<QkNormShape> = {
   name: 'qk-norm',
@@ -23,6 +31,7 @@ export const qkNorm: Kernel<QkNormShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, headDim, rowStride }) => ({ x: rows * rowStride, weight: headDim, out: rows * heads * headDim }),
   launch: ({ rows, heads, headDim, rowStride, headStride, eps }, variant = 'default') => {
@@ -34,7 +43,7 @@ export const qkNorm: Kernel<QkNormShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, heads, headDim, rowStride, headStride, f32Bits(eps)),
+      params: packParams(PARAMS, { rows, heads, headDim, rowStride, headStride, eps }),
       workgroups: [heads, rows, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 256,

@@ -1,4 +1,4 @@
-import type { Kernel } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `rotary` dimensions of each head are rotated; `context` is the table's number of positions. */
@@ -9,6 +9,14 @@ export type RopeShape = {
   readonly rotary: number;
   readonly context: number;
 };
+
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'heads', type: 'u32' },
+  { name: 'headDim', type: 'u32' },
+  { name: 'rotary', type: 'u32' },
+  { name: 'context', type: 'u32' },
+];
 
 /**
  * Rotary embedding of the first `rotary` dimensions, half-split pairs (i, i + rotary/2); the rest is copied. `table` holds per
@@ -26,6 +34,7 @@ export const rope: Kernel<RopeShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, headDim, rotary, context }) => ({
     x: rows * heads * headDim,
@@ -42,7 +51,7 @@ export const rope: Kernel<RopeShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: Uint32Array.of(rows, heads, headDim, rotary, context),
+      params: packParams(PARAMS, { rows, heads, headDim, rotary, context }),
       workgroups: [Math.ceil(headDim / 64), heads, rows],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

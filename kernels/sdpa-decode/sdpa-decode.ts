@@ -1,5 +1,4 @@
-import type { Kernel } from '../contract.ts';
-import { f32Bits } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `rows` is 1. `context`: positions that the caches hold. Head h uses key-value head floor(h · kvHeads / heads). */
@@ -14,6 +13,13 @@ export type SdpaDecodeShape = {
 const LANES = 256;
 const MAX_HEAD_DIM = 1024;
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'heads', type: 'u32' },
+  { name: 'kvHeads', type: 'u32' },
+  { name: 'context', type: 'u32' },
+  { name: 'scale', type: 'f32' },
+];
+
 /** Attention of one new token over cache positions 0 … position[0], keys split over the lanes of one workgroup a head. */
 export const sdpaDecode: Kernel<SdpaDecodeShape> = {
   name: 'sdpa-decode',
@@ -27,6 +33,7 @@ export const sdpaDecode: Kernel<SdpaDecodeShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, kvHeads, headDim, context }) => ({
     q: rows * heads * headDim,
@@ -45,7 +52,7 @@ export const sdpaDecode: Kernel<SdpaDecodeShape> = {
       variant,
       entryPoint: 'main',
       constants: { HEAD_DIM: headDim },
-      params: Uint32Array.of(heads, kvHeads, context, f32Bits(headDim ** -0.5)),
+      params: packParams(PARAMS, { heads, kvHeads, context, scale: headDim ** -0.5 }),
       workgroups: [heads, 1, 1],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 4 * (headDim + 2 * LANES + 16),

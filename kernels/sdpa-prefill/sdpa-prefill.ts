@@ -1,5 +1,4 @@
-import type { Kernel } from '../contract.ts';
-import { f32Bits } from '../contract.ts';
+import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** `context`: positions that the caches hold. Head h uses key-value head floor(h · kvHeads / heads). */
@@ -16,6 +15,14 @@ const ROWS = 8;
 const LANES = 256;
 const MAX_HEAD_DIM = 448;
 
+const PARAMS: readonly ParamSpec[] = [
+  { name: 'rows', type: 'u32' },
+  { name: 'heads', type: 'u32' },
+  { name: 'kvHeads', type: 'u32' },
+  { name: 'context', type: 'u32' },
+  { name: 'scale', type: 'f32' },
+];
+
 /** Causal attention of a chunk of rows: row r attends cache positions 0 … position[0]+r, scaled by headDim^-0.5. */
 export const sdpaPrefill: Kernel<SdpaPrefillShape> = {
   name: 'sdpa-prefill',
@@ -29,6 +36,7 @@ export const sdpaPrefill: Kernel<SdpaPrefillShape> = {
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
   includes: [],
+  params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, kvHeads, headDim, context }) => ({
     q: rows * heads * headDim,
@@ -47,7 +55,7 @@ export const sdpaPrefill: Kernel<SdpaPrefillShape> = {
       variant,
       entryPoint: 'main',
       constants: { HEAD_DIM: headDim },
-      params: Uint32Array.of(rows, heads, kvHeads, context, f32Bits(headDim ** -0.5)),
+      params: packParams(PARAMS, { rows, heads, kvHeads, context, scale: headDim ** -0.5 }),
       workgroups: [heads, Math.ceil(rows / ROWS), 1],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 4 * (ROWS * headDim + 2 * LANES),
