@@ -12,6 +12,12 @@ import type { Verdict } from '../coordinator/protocol/verdict.ts';
 
 type Evidence = Verdict['evidence'];
 type CoverageCell = RunView['coverage'][number];
+/** A case that not every arm of a job has. `arm` is the position of the candidate whose verdict shows it. */
+export interface NotComparable {
+  arm: number;
+  case: string;
+  note: string;
+}
 
 /** Commits that runs name. Their objects are in the bare repository. */
 export const heads = sqliteTable('heads', {
@@ -31,6 +37,7 @@ export const runs = sqliteTable(
     requestSha256: text('request_sha256').notNull(),
     submittedAt: text('submitted_at').notNull(),
     pairs: integer('pairs').notNull(),
+    allowSoftware: integer('allow_software', { mode: 'boolean' }).notNull(),
     rule: text('rule', { mode: 'json' }).$type<Rule>().notNull(),
     sealText: text('seal_text').notNull(),
     sealSha256: text('seal_sha256').notNull(),
@@ -92,6 +99,7 @@ export const jobs = sqliteTable(
     suite: text('suite').notNull(),
     spec: text('spec', { mode: 'json' }).$type<ManifestSuite>().notNull(),
     arms: text('arms', { mode: 'json' }).$type<number[]>().notNull(),
+    notComparable: text('not_comparable', { mode: 'json' }).$type<NotComparable[]>().notNull(),
     state: text('state').$type<JobState>().notNull(),
     note: text('note').notNull(),
     evidence: text('evidence').$type<Evidence>().notNull(),

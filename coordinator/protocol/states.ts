@@ -9,10 +9,14 @@ import { z } from 'zod';
 export const jobState = z.enum(['queued', 'preparing', 'waiting-lock', 'running', 'judged', 'failed']);
 export type JobState = z.infer<typeof jobState>;
 
+/**
+ * From `queued` an open attempt that was thought dead may report again; from any state an earlier attempt may post its last leg
+ * first, which makes the job `judged`.
+ */
 export const JOB_TRANSITIONS: Readonly<Record<JobState, readonly JobState[]>> = {
-  queued: ['preparing', 'failed'],
-  preparing: ['waiting-lock', 'running', 'queued', 'failed', 'preparing'],
-  'waiting-lock': ['running', 'queued', 'failed', 'preparing'],
+  queued: ['preparing', 'waiting-lock', 'running', 'judged', 'failed'],
+  preparing: ['waiting-lock', 'running', 'judged', 'queued', 'failed', 'preparing'],
+  'waiting-lock': ['running', 'judged', 'queued', 'failed', 'preparing'],
   running: ['judged', 'queued', 'failed', 'preparing'],
   judged: [],
   failed: [],

@@ -1,0 +1,34 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { renderMarkdown } from '../core/report.ts';
+import { runId } from '../protocol/ids.ts';
+import { submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
+import { Refusal } from '../refusal.ts';
+import { listRunSummaries, viewRun } from '../run-view.ts';
+import { submitRun } from '../submit.ts';
+import type { Service } from './app.ts';
+import { parsed, readBody } from './wire.ts';
+
+const reportFormat = z.enum(['markdown', 'json']).default('markdown');
+
+export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono {
+  const existingRun = (id: string): RunView => {
+    const view = viewRun(store.queries, origin(), parsed(runId, id, 'run'));
+    if (!view) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
+    return view;
+  };
+  return new Hono()
+    .post('/api/runs', async (context) => {
+      const request = await readBody(context, submitRequest);
+      const { run, jobs } = await submitRun(store, heads, carrier, log, request);
+      return context.json({ run, url: `${origin()}/runs/${run}`, jobs } satisfies SubmitResponse, 201);
+    })
+    .get('/api/runs', (context) => context.json(listRunSummaries(store.queries)))
+    .get('/api/runs/:run', (context) => context.json(existingRun(context.req.param('run'))))
+    .get('/api/runs/:run/report', (context) => {
+      const format = parsed(reportFormat, context.req.query('format'), 'format');
+      const view = existingRun(context.req.param('run'));
+      if (format === 'json') return context.json(view);
+      return context.text(renderMarkdown(view), 200, { 'content-type': 'text/markdown; charset=utf-8' });
+    });
+}

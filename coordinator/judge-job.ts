@@ -1,0 +1,126 @@
+/** Verdicts of a job: computed from stored rows and files once an attempt is accepted, or `not-run` when no attempt can succeed. */
+import { addEvent } from '../db/queries/events.ts';
+import { listArms } from '../db/queries/arms.ts';
+import { findJob, listAcceptedUnjudged, updateJob, type JobRow } from '../db/queries/jobs.ts';
+import { listLegResults } from '../db/queries/leg-results.ts';
+import { listPlannedLegs } from '../db/queries/planned-legs.ts';
+import { findRun } from '../db/queries/runs.ts';
+import { addVerdicts } from '../db/queries/verdicts.ts';
+import type { Queries, Store } from '../db/open.ts';
+import type { BlobStore } from './blobs.ts';
+import type { JudgedLeg } from './core/judge-input.ts';
+import { judge, notRunVerdict } from './core/verdict.ts';
+import type { Log } from './events.ts';
+import type { Verdict } from './protocol/verdict.ts';
+import { lacksSuite } from './select-work.ts';
+
+export interface Judge {
+  /** Judges a job whose attempt was accepted, once; later calls return. A defect is logged and shown in the job's note. */
+  judgeJob(job: string): Promise<void>;
+  /** Judges what an earlier process accepted and did not get to judge. */
+  judgeLeftover(): Promise<void>;
+}
+
+export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
+  const running = new Map<string, Promise<void>>();
+
+  const work = async (id: string): Promise<void> => {
+    const row = findJob(store.queries, id);
+    if (!row || row.acceptedAttempt === null || row.state === 'judged' || row.state === 'failed') return;
+    const verdicts = await computeVerdicts(store.queries, blobs, row);
+    const at = new Date().toISOString();
+    store.transaction((tx) => {
+      addVerdicts(
+        tx,
+        verdicts.map(({ arm, verdict }) => ({ job: id, arm, verdict, computedAt: at })),
+      );
+      updateJob(tx, id, { state: 'judged', note: '' }, at);
+      for (const { verdict } of verdicts)
+        addEvent(tx, { at, name: 'job.judged', run: row.run, job: id, fields: { candidate: verdict.candidate, verdict: verdict.verdict } });
+    });
+    for (const { verdict } of verdicts) log.event('job.judged', { job: id, candidate: verdict.candidate, verdict: verdict.verdict });
+  };
+
+  const judgeJob = (id: string): Promise<void> => {
+    const there = running.get(id);
+    if (there) return there;
+    const started = work(id)
+      .catch((error: unknown) => {
+        log.event('request.failed', { job: id }, error);
+        updateJob(
+          store.queries,
+          id,
+          { note: `the legs are in, but the verdict could not be computed: ${error instanceof Error ? error.message : String(error)}` },
+          new Date().toISOString(),
+        );
+      })
+      .finally(() => running.delete(id));
+    running.set(id, started);
+    return started;
+  };
+
+  return {
+    judgeJob,
+    async judgeLeftover() {
+      for (const row of listAcceptedUnjudged(store.queries)) await judgeJob(row.id);
+    },
+  };
+}
+
+async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<{ arm: number; verdict: Verdict }[]> {
+  const run = findRun(queries, row.run)!;
+  const arms = listArms(queries, row.run);
+  const results = new Map(listLegResults(queries, row.id, row.acceptedAttempt!).map((result) => [result.position, result]));
+  const legs: JudgedLeg[] = [];
+  for (const planned of listPlannedLegs(queries, row.id)) {
+    const result = results.get(planned.position);
+    legs.push({
+      index: planned.position,
+      arm: planned.arm,
+      case: planned.caseName,
+      pair: planned.pair,
+      measure: result?.measure ?? null,
+      records: result?.records == null ? null : await blobs.read(result.records),
+      log: result === undefined ? null : await blobs.read(result.log),
+    });
+  }
+  const { device, suite, evidence } = row;
+  return arms.slice(1).map(({ position: arm, label: candidate }) => {
+    if (!row.arms.includes(arm)) return { arm, verdict: notRunVerdict({ device, suite, candidate, evidence }, lacksSuite(candidate, suite)) };
+    const verdict = judge({
+      device,
+      suite,
+      kind: row.spec.kind,
+      timed: row.spec.timed,
+      evidence,
+      allowSoftware: run.allowSoftware,
+      baseline: arms[0]!.label,
+      candidate,
+      candidateArm: arm,
+      pairs: run.pairs,
+      rule: run.rule,
+      legs,
+      notComparable: row.notComparable.filter((item) => item.arm === arm).map((item) => ({ case: item.case, note: item.note })),
+      calibration: null,
+    });
+    return { arm, verdict };
+  });
+}
+
+/** Ends a job without results, within the caller's transaction: state `failed`, a `not-run` verdict for every candidate. */
+export function failJob(tx: Queries, row: JobRow, reason: string, next: string): void {
+  const at = new Date().toISOString();
+  updateJob(tx, row.id, { state: 'failed', note: next === '' ? reason : `${reason}. next: ${next}` }, at);
+  addVerdicts(
+    tx,
+    listArms(tx, row.run)
+      .slice(1)
+      .map(({ position: arm, label: candidate }) => ({
+        job: row.id,
+        arm,
+        verdict: notRunVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, reason),
+        computedAt: at,
+      })),
+  );
+  addEvent(tx, { at, name: 'job.failed', run: row.run, job: row.id, fields: { reason } });
+}

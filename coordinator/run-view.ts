@@ -1,0 +1,131 @@
+/** Runs as pages and reports read them, assembled from stored rows only. */
+import { listArms, type ArmWithHead } from '../db/queries/arms.ts';
+import { listAttempts } from '../db/queries/attempts.ts';
+import { findDevice } from '../db/queries/devices.ts';
+import { listJobs, type JobRow } from '../db/queries/jobs.ts';
+import { listLegResults } from '../db/queries/leg-results.ts';
+import { listPlannedLegs } from '../db/queries/planned-legs.ts';
+import { findRun, listRuns } from '../db/queries/runs.ts';
+import { listVerdicts } from '../db/queries/verdicts.ts';
+import type { Queries } from '../db/open.ts';
+import { withholdGains } from './core/verdict.ts';
+import { isLive } from './devices.ts';
+import type { JobView, RunSummary, RunView } from './protocol/run.ts';
+import type { Verdict } from './protocol/verdict.ts';
+
+const MAX_LISTED_RUNS = 50;
+
+/** @param origin of the coordinator, such as http://127.0.0.1:7420. @returns null for an unknown run. */
+export function viewRun(queries: Queries, origin: string, id: string): RunView | null {
+  const run = findRun(queries, id);
+  if (!run) return null;
+  const arms = listArms(queries, id);
+  const rows = listJobs(queries, id);
+  const verdicts = shownVerdicts(queries, rows);
+  const jobs = rows.map((row) => viewJob(queries, row, verdicts.get(row.id)!));
+  return {
+    schema: 1,
+    run: id,
+    url: `${origin}/runs/${id}`,
+    submittedAt: run.submittedAt,
+    arms: arms.map(({ label, head, settings, tree, subject }) => ({ label, head, settings, tree, subject })),
+    pairs: run.pairs,
+    rule: run.rule,
+    seal: { sha256: run.sealSha256, at: run.sealAt, text: run.sealText },
+    done: rows.every(isFinished),
+    jobs,
+    coverage: [...jobs.flatMap((job, at) => coverageOf(job, rows[at]!, arms)), ...run.coverageNotRun],
+  };
+}
+
+/** The newest runs, newest first. */
+export function listRunSummaries(queries: Queries): RunSummary[] {
+  return listRuns(queries, MAX_LISTED_RUNS).map((run) => {
+    const rows = listJobs(queries, run.id);
+    const verdicts = shownVerdicts(queries, rows);
+    return {
+      run: run.id,
+      submittedAt: run.submittedAt,
+      arms: listArms(queries, run.id).map((arm) => arm.label),
+      jobs: rows.map((row) => {
+        const legs = listPlannedLegs(queries, row.id).length;
+        const attempt = shownAttempt(queries, row);
+        return {
+          device: row.device,
+          suite: row.suite,
+          state: row.state,
+          note: noteOf(queries, row),
+          verdicts: verdicts.get(row.id)!.map((verdict) => verdict.verdict),
+          legsDone: attempt === null ? 0 : listLegResults(queries, row.id, attempt).length,
+          legs,
+        };
+      }),
+      done: rows.every(isFinished),
+    };
+  });
+}
+
+const isFinished = (row: JobRow): boolean => row.state === 'judged' || row.state === 'failed';
+
+/** Verdicts by job, with gains withheld where the contract of the same device and candidate failed. */
+function shownVerdicts(queries: Queries, rows: readonly JobRow[]): Map<string, Verdict[]> {
+  const stored = rows.map((row) => listVerdicts(queries, row.id).map((item) => item.verdict));
+  const shown = withholdGains(stored.flat());
+  let start = 0;
+  return new Map(rows.map((row, at) => [row.id, shown.slice(start, (start += stored[at]!.length))]));
+}
+
+/** The accepted attempt, else the latest; null before the first claim. */
+function shownAttempt(queries: Queries, row: JobRow): number | null {
+  return row.acceptedAttempt ?? listAttempts(queries, row.id).at(-1)?.number ?? null;
+}
+
+function viewJob(queries: Queries, row: JobRow, verdicts: Verdict[]): JobView {
+  const attempt = shownAttempt(queries, row);
+  const results = new Map((attempt === null ? [] : listLegResults(queries, row.id, attempt)).map((result) => [result.position, result]));
+  return {
+    job: row.id,
+    device: row.device,
+    suite: row.suite,
+    kind: row.spec.kind,
+    state: row.state,
+    evidence: row.evidence,
+    adapter: row.adapter,
+    note: noteOf(queries, row),
+    attempts: listAttempts(queries, row.id).map(({ number, state, agent, openedAt, note }) => ({ number, state, agent, openedAt, note })),
+    acceptedAttempt: row.acceptedAttempt,
+    legs: listPlannedLegs(queries, row.id).map((leg) => {
+      const result = results.get(leg.position);
+      return {
+        index: leg.position,
+        arm: leg.arm,
+        case: leg.caseName,
+        pair: leg.pair,
+        measure: result?.measure ?? null,
+        log: result?.log ?? null,
+        records: result?.records ?? null,
+      };
+    }),
+    verdicts,
+  };
+}
+
+/** The stored note, and that nobody serves the device where that is why nothing moves. */
+function noteOf(queries: Queries, row: JobRow): string {
+  if (isFinished(row)) return row.note;
+  const device = findDevice(queries, row.device);
+  if (!device || isLive(device)) return row.note;
+  const away = `no agent of ${row.device} has answered since ${device.lastSeenAt}`;
+  return row.note === '' ? away : `${row.note}; ${away}`;
+}
+
+function coverageOf(job: JobView, row: JobRow, arms: readonly ArmWithHead[]): RunView['coverage'] {
+  return row.arms.map((position) => {
+    const cell = { device: job.device, suite: job.suite, arm: arms[position]!.label };
+    const excluded = [...new Set(row.notComparable.filter((item) => position === 0 || item.arm === position).map((item) => item.case))];
+    const note = excluded.length === 0 ? '' : `not comparable: ${excluded.join(', ')}`;
+    if (job.state === 'judged') return { ...cell, status: 'measured', note };
+    if (job.state === 'failed') return { ...cell, status: 'not-run', note: job.note };
+    return { ...cell, status: 'pending', note: job.note };
+  });
+}

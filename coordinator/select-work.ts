@@ -1,0 +1,120 @@
+/** Decides which device × suite × arm a submission measures, and says why of every cell that it does not. */
+import type { NotComparable } from '../db/schema.ts';
+import type { DeviceRow } from '../db/queries/devices.ts';
+import type { Manifest, ManifestSuite } from './protocol/manifest.ts';
+import type { RunView, SubmitRequest } from './protocol/run.ts';
+import { isLive } from './devices.ts';
+import { Refusal } from './refusal.ts';
+
+/** A suite that is run: the baseline's, without cases that some arm lacks. `arms` are positions in the run's arms. */
+export interface SelectedSuite {
+  readonly name: string;
+  readonly spec: ManifestSuite;
+  readonly arms: number[];
+  readonly notComparable: NotComparable[];
+}
+
+export interface SelectedWork {
+  readonly devices: DeviceRow[];
+  readonly suites: SelectedSuite[];
+  readonly notRun: RunView['coverage'];
+}
+
+/**
+ * @param manifests one an arm, in order; `known` all devices that were ever served.
+ * @throws Refusal unknown-suite, unknown-device or no-device.
+ */
+export function selectWork(request: SubmitRequest, manifests: readonly Manifest[], known: readonly DeviceRow[]): SelectedWork {
+  const labels = request.arms.map((arm) => arm.label);
+  const baseline = manifests[0]!.suites;
+  const unknown = request.suites?.find((name) => !Object.hasOwn(baseline, name));
+  if (unknown !== undefined) {
+    throw new Refusal(
+      'unknown-suite',
+      `suite ${unknown} is not in the fleet.json of the baseline ${labels[0]} (it has: ${Object.keys(baseline).join(', ')})`,
+      'name one of those with --suites',
+    );
+  }
+  const wanted = [...new Set(request.suites ?? Object.keys(baseline))];
+  const { taken, skipped } = selectDevices(request, known);
+  const suites = wanted.map((name) => selectSuite(name, manifests, labels));
+  const run = suites.filter((suite) => suite.arms.length > 1 && suite.spec.cases.length > 0);
+  if (run.length === 0) {
+    throw new Refusal(
+      'unknown-suite',
+      `no candidate can be compared in ${wanted.join(', ')}: ${suites.map(whyNot).join('; ')}`,
+      'submit heads whose fleet.json share a suite and a case',
+    );
+  }
+
+  const notRun: RunView['coverage'] = [];
+  const cell = (device: string, suite: string, arm: string, note: string): void => {
+    notRun.push({ device, suite, arm, status: 'not-run', note });
+  };
+  for (const name of Object.keys(baseline)) {
+    const suite = suites.find((item) => item.name === name);
+    for (const { device, note } of skipped) for (const label of labels) cell(device, name, label, note);
+    for (const device of taken) {
+      if (!suite) for (const label of labels) cell(device.name, name, label, 'suite not asked for');
+      else if (!run.includes(suite)) for (const label of labels) cell(device.name, name, label, whyNot(suite));
+      else for (const [position, label] of labels.entries()) if (!suite.arms.includes(position)) cell(device.name, name, label, lacksSuite(label, name));
+    }
+  }
+  return { devices: taken, suites: run, notRun };
+}
+
+export const lacksSuite = (label: string, suite: string): string => `not comparable: the fleet.json of ${label} has no suite ${suite}`;
+
+function whyNot(suite: SelectedSuite): string {
+  return suite.arms.length < 2 ? `only the baseline has suite ${suite.name}` : `the arms share no case of suite ${suite.name}`;
+}
+
+function selectSuite(name: string, manifests: readonly Manifest[], labels: readonly string[]): SelectedSuite {
+  const spec = manifests[0]!.suites[name]!;
+  const arms = manifests.flatMap((manifest, position) => (Object.hasOwn(manifest.suites, name) ? [position] : []));
+  const casesOf = (position: number): Set<string> => new Set(manifests[position]!.suites[name]!.cases.map((item) => item.name));
+  const notComparable: NotComparable[] = [];
+  const dropped = new Set<string>();
+  for (const { name: item } of spec.cases) {
+    const lacking = arms.filter((position) => !casesOf(position).has(item));
+    if (lacking.length === 0) continue;
+    dropped.add(item);
+    const note = `no such case in ${lacking.map((position) => labels[position]).join(', ')}`;
+    for (const arm of arms.slice(1)) notComparable.push({ arm, case: item, note });
+  }
+  const own = casesOf(0);
+  for (const arm of arms.slice(1))
+    for (const item of casesOf(arm)) if (!own.has(item)) notComparable.push({ arm, case: item, note: 'the baseline has no such case' });
+  return { name, spec: { ...spec, cases: spec.cases.filter((item) => !dropped.has(item.name)) }, arms, notComparable };
+}
+
+function selectDevices(request: SubmitRequest, known: readonly DeviceRow[]): { taken: DeviceRow[]; skipped: { device: string; note: string }[] } {
+  const live = known.filter((device) => isLive(device));
+  const served = live.map((device) => device.name).join(', ');
+  for (const name of request.devices ?? []) {
+    if (live.some((device) => device.name === name)) continue;
+    throw new Refusal(
+      'unknown-device',
+      `device ${name} is not served by any agent (served: ${served || 'none'})`,
+      `start one on its host: fleet agent --device ${name} --adapter NAME`,
+    );
+  }
+  if (live.length === 0)
+    throw new Refusal('no-device', 'no device is served by any agent', 'start one: fleet agent --device NAME --adapter PATTERN, or try: fleet demo');
+  const taken: DeviceRow[] = [];
+  const skipped: { device: string; note: string }[] = [];
+  for (const device of live) {
+    if (request.devices && !request.devices.includes(device.name)) skipped.push({ device: device.name, note: 'device not asked for' });
+    else if (device.evidence === 'software' && !request.allowSoftware)
+      skipped.push({ device: device.name, note: 'a software driver is never GPU evidence; --allow-software was not given' });
+    else taken.push(device);
+  }
+  for (const device of known)
+    if (!live.includes(device)) skipped.push({ device: device.name, note: `no agent served it (last heartbeat ${device.lastSeenAt})` });
+  if (taken.length > 0) return { taken, skipped };
+  throw new Refusal(
+    'no-device',
+    `only software devices are served (${served}), and a software driver is never GPU evidence`,
+    'add --allow-software to run there all the same',
+  );
+}
