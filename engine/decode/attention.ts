@@ -1,0 +1,63 @@
+/**
+ * Gated attention: q_proj gives [query | gate] within each head; queries and keys are normed by head and rotated;
+ * o_proj(attention · sigmoid(gate)).
+ */
+import { kvWrite } from '../../kernels/kv-write/kv-write.ts';
+import { outputGate } from '../../kernels/output-gate/output-gate.ts';
+import { qkNorm } from '../../kernels/qk-norm/qk-norm.ts';
+import { rope } from '../../kernels/rope/rope.ts';
+import { sdpaDecode } from '../../kernels/sdpa-decode/sdpa-decode.ts';
+import { sdpaPrefill } from '../../kernels/sdpa-prefill/sdpa-prefill.ts';
+import { EngineBroken } from '../errors.ts';
+import { project, type GraphContext } from './graph.ts';
+import type { Step } from './step.ts';
+
+/** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */
+export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBuffer, out: GPUBuffer): Step[] {
+  const { config, weights, scratch, rows, context, position, ropeTable: table } = graph;
+  const { heads, kvHeads, headDim, rotary, eps } = config;
+  const cache = graph.state.caches.get(layer);
+  if (!cache) throw new EngineBroken(`layer ${layer} has no key and value cache`);
+  const at = `model.layers.${layer}.self_attn`;
+  const width = heads * headDim;
+  const kvWidth = kvHeads * headDim;
+  const queryGate = scratch.rows('query and gate', 2 * width);
+  const keys = scratch.rows('keys', kvWidth);
+  const values = scratch.rows('values', kvWidth);
+  const queriesNormed = scratch.rows('queries normed', width);
+  const keysNormed = scratch.rows('keys normed', kvWidth);
+  const queriesRotated = scratch.rows('queries rotated', width);
+  const keysRotated = scratch.rows('keys rotated', kvWidth);
+  const attended = scratch.rows('attended', width);
+  const gated = scratch.rows('attended and gated', width);
+  const inHeads = { rowStride: 2 * width, headStride: 2 * headDim };
+  return [
+    project(graph, `${at}.q_proj`, normed, queryGate),
+    project(graph, `${at}.k_proj`, normed, keys),
+    project(graph, `${at}.v_proj`, normed, values),
+    {
+      kernel: qkNorm,
+      shape: { rows, heads, headDim, ...inHeads, eps },
+      buffers: { x: queryGate, weight: weights.vector(`${at}.q_norm.weight`), out: queriesNormed },
+    },
+    {
+      kernel: qkNorm,
+      shape: { rows, heads: kvHeads, headDim, rowStride: kvWidth, headStride: headDim, eps },
+      buffers: { x: keys, weight: weights.vector(`${at}.k_norm.weight`), out: keysNormed },
+    },
+    { kernel: rope, shape: { rows, heads, headDim, rotary, context }, buffers: { x: queriesNormed, table, position, out: queriesRotated } },
+    { kernel: rope, shape: { rows, heads: kvHeads, headDim, rotary, context }, buffers: { x: keysNormed, table, position, out: keysRotated } },
+    {
+      kernel: kvWrite,
+      shape: { rows, kvHeads, headDim, context },
+      buffers: { k: keysRotated, v: values, position, kCache: cache.keys, vCache: cache.values },
+    },
+    {
+      kernel: graph.kind === 'token' ? sdpaDecode : sdpaPrefill,
+      shape: { rows, heads, kvHeads, headDim, context },
+      buffers: { q: queriesRotated, kCache: cache.keys, vCache: cache.values, position, out: attended },
+    },
+    { kernel: outputGate, shape: { rows, heads, headDim, ...inHeads, gateOffset: headDim }, buffers: { attn: attended, qg: queryGate, out: gated } },
+    project(graph, `${at}.o_proj`, gated, out),
+  ];
+}

@@ -1,0 +1,136 @@
+/** `decode`: loads a checkpoint, decodes one prompt in two passes, and writes the decode record. */
+import { realpathSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { LaunchRefused } from '../../kernels/contract.ts';
+import { EngineRefused, EngineUsage } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { openGpuAnywhere } from '../gpu/relaunch.ts';
+import { Stream } from '../gpu/stream.ts';
+import { Checkpoint } from '../model/checkpoint.ts';
+import { readConfig, type ModelConfig } from '../model/config.ts';
+import { checkTensors } from '../model/tensors.ts';
+import { loadTokenizer, type TextCodec } from '../model/tokenizer.ts';
+import { Weights } from '../model/weights.ts';
+import { RECORD_SCHEMA, type DecodeRecord } from '../protocol.ts';
+import type { Session } from '../session.ts';
+import { Decoder } from './decoder.ts';
+import { identityPass } from './identity-pass.ts';
+import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
+import { timedPass } from './timed-pass.ts';
+
+export interface DecodeOptions extends PromptOptions {
+  readonly model: string;
+  readonly steps: number;
+  readonly context?: number | undefined;
+  readonly logits?: string | undefined;
+  readonly pinnedIds?: string | undefined;
+  readonly timedReadback?: boolean | undefined;
+  readonly adapter?: string | undefined;
+  readonly allowSoftware?: boolean | undefined;
+}
+
+/** What was asked, checked as far as it can be without a GPU. */
+interface Job {
+  readonly folder: string;
+  readonly config: ModelConfig;
+  readonly codec: TextCodec;
+  readonly prompt: Prompt;
+  readonly context: number;
+  readonly pinned: readonly number[] | undefined;
+}
+
+/**
+ * Runs `decode`. Everything that can be refused is refused before any GPU memory is taken.
+ * @throws EngineRefused, EngineUsage, EngineBroken, EngineTimeout.
+ */
+export async function decodeCommand(session: Session, options: DecodeOptions): Promise<void> {
+  const job = prepare(options);
+  const checkpoint = Checkpoint.open(job.folder);
+  try {
+    checkTensors(job.folder, job.config, checkpoint.tensors);
+    const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
+    session.emit(gpu.adapter);
+    const record = await decode(gpu, session, options, job, checkpoint);
+    session.emit(record);
+    printRecord(session, record);
+  } catch (error) {
+    if (error instanceof LaunchRefused)
+      throw new EngineRefused(`a kernel does not serve this model: ${error.message}`, 'use a model of a served size', { cause: error });
+    throw error;
+  } finally {
+    checkpoint.close();
+  }
+}
+
+function prepare(options: DecodeOptions): Job {
+  if (!statSync(options.model, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new EngineRefused(`there is no model folder ${options.model}`, 'name a checkpoint folder with --model, such as engine/models/qwen3.5-tiny-books');
+  }
+  const folder = realpathSync(options.model);
+  const config = readConfig(folder);
+  const codec = loadTokenizer(folder);
+  const prompt = readPrompt(folder, options, () => codec, config.vocab);
+  const needed = prompt.ids.length + options.steps;
+  const context = options.context ?? needed;
+  if (context < needed) throw new EngineUsage(`--context ${context} is too small: ${prompt.ids.length} prompt ids and ${options.steps} steps need ${needed}`);
+  if (context > config.maxPositions)
+    throw new EngineRefused(`a context of ${context} is more than the model's ${config.maxPositions} positions`, 'use fewer --steps or a shorter prompt');
+  const pinned = options.pinnedIds === undefined ? undefined : parseIds('--pinned-ids', options.pinnedIds);
+  if (pinned && pinned.length < options.steps) throw new EngineUsage(`--pinned-ids has ${pinned.length} ids for ${options.steps} steps`);
+  return { folder, config, codec, prompt, context, pinned };
+}
+
+async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: Job, checkpoint: Checkpoint): Promise<DecodeRecord> {
+  const { config, prompt, context, codec, pinned } = job;
+  const { steps } = options;
+  const sha256 = await checkpoint.sha256();
+  const stream = new Stream(gpu);
+  const loading = performance.now();
+  const weights = Weights.load(gpu, config, checkpoint);
+  await stream.done();
+  const loadMs = performance.now() - loading;
+  const decoder = await Decoder.create(gpu, config, weights, {
+    prompt: prompt.ids,
+    context,
+    chunk: Number(session.settings['chunk']),
+    qmm: session.settings['qmm']!,
+  });
+  const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
+  const timed = await timedPass(gpu, stream, decoder, steps, config.vocab, options.timedReadback ?? false);
+  return {
+    schema: RECORD_SCHEMA,
+    kind: 'decode',
+    model: { id: basename(job.folder), sha256 },
+    prompt: { name: prompt.name, tokens: prompt.ids.length, sha256: idsSha256(prompt.ids) },
+    steps,
+    context,
+    ids: identity.ids,
+    text: codec.decode(identity.ids),
+    digest: identity.digest,
+    stepDigests: identity.stepDigests,
+    checksumsMatch: identity.checksums.join() === timed.checksums.join() && identity.ids.join() === timed.ids.join(),
+    pinnedIdsMatch: pinned ? pinned.slice(0, steps).join() === identity.ids.join() : null,
+    timing: { ...timed.timing, loadMs },
+    counters: timed.counters,
+    settings: { ...session.settings },
+    adapter: gpu.adapter.name,
+    // The file holds the very bytes that were hashed.
+    logitsFile: options.logits === undefined ? null : { path: options.logits, bytes: statSync(options.logits).size, sha256: identity.digest },
+  };
+}
+
+function printRecord({ print }: Session, record: DecodeRecord): void {
+  const { timing } = record;
+  const figures = [
+    `load ${timing.loadMs.toFixed(1)} ms`,
+    `prefill ${timing.prefillMs.toFixed(1)} ms`,
+    `decode ${timing.decodeMs.total.toFixed(1)} ms (p50 ${timing.decodeMs.p50.toFixed(2)}, p90 ${timing.decodeMs.p90.toFixed(2)})`,
+    `total ${timing.totalMs.toFixed(1)} ms`,
+  ];
+  print(`${record.adapter}  ${record.model.id}  ${record.prompt.tokens} prompt ids, ${record.steps} steps`);
+  print(record.text);
+  print(`ids ${record.ids.join(',')}`);
+  print(`digest ${record.digest}${record.checksumsMatch ? '' : '  CHECKSUMS DIFFER between the two passes'}`);
+  if (record.pinnedIdsMatch !== null) print(`pinned ids ${record.pinnedIdsMatch ? 'match' : 'DIFFER'}`);
+  print(figures.join('  '));
+}

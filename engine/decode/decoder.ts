@@ -1,0 +1,139 @@
+/**
+ * A model ready to decode one prompt: every pipeline compiled and every bind group built, so that a token allocates nothing
+ * and is one pass in one submit. The argmax result is the next pass's id, on the device.
+ */
+import { EngineBroken } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { Programs, type Dispatch } from '../gpu/programs.ts';
+import type { Stream } from '../gpu/stream.ts';
+import type { ModelConfig } from '../model/config.ts';
+import type { Weights } from '../model/weights.ts';
+import { forwardSteps, headOutputs, headSteps, type GraphContext, type HeadOutputs } from './graph.ts';
+import { DecodeState, ropeTable, Scratch } from './memory.ts';
+import { buildSteps } from './step.ts';
+
+export interface DecoderOptions {
+  readonly prompt: readonly number[];
+  /** Positions of the caches. */
+  readonly context: number;
+  /** Rows of one prefill pass. */
+  readonly chunk: number;
+  /** Variant of qmm-q4. */
+  readonly qmm: string;
+}
+
+/** A part of the prompt: `rows` ids from position `start` on. */
+interface Chunk {
+  readonly start: number;
+  readonly rows: number;
+}
+
+/** Whole chunks, then one of what is left: no pass has dead rows, so no kernel needs to know of any. */
+export function chunksOf(length: number, chunk: number): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (let start = 0; start < length; start += chunk) chunks.push({ start, rows: Math.min(chunk, length - start) });
+  return chunks;
+}
+
+export class Decoder {
+  readonly outputs: HeadOutputs;
+  readonly #prompt: Uint32Array;
+  readonly #chunks: readonly Chunk[];
+  readonly #state: DecodeState;
+  readonly #position: GPUBuffer;
+  readonly #ids: GPUBuffer;
+  readonly #chunkPasses: ReadonlyMap<number, readonly Dispatch[]>;
+  readonly #lastHead: readonly Dispatch[];
+  readonly #token: readonly Dispatch[];
+
+  private constructor(parts: {
+    outputs: HeadOutputs;
+    prompt: Uint32Array;
+    chunks: readonly Chunk[];
+    state: DecodeState;
+    position: GPUBuffer;
+    ids: GPUBuffer;
+    chunkPasses: ReadonlyMap<number, readonly Dispatch[]>;
+    lastHead: readonly Dispatch[];
+    token: readonly Dispatch[];
+  }) {
+    this.outputs = parts.outputs;
+    this.#prompt = parts.prompt;
+    this.#chunks = parts.chunks;
+    this.#state = parts.state;
+    this.#position = parts.position;
+    this.#ids = parts.ids;
+    this.#chunkPasses = parts.chunkPasses;
+    this.#lastHead = parts.lastHead;
+    this.#token = parts.token;
+  }
+
+  /** Builds everything for one prompt. @throws as `buildSteps`. */
+  static async create(gpu: Gpu, config: ModelConfig, weights: Weights, options: DecoderOptions): Promise<Decoder> {
+    const { context, qmm } = options;
+    const chunks = chunksOf(options.prompt.length, options.chunk);
+    const first = chunks[0];
+    const last = chunks.at(-1);
+    if (!first || !last) throw new EngineBroken('a prompt has at least one id');
+    const scratch = new Scratch(gpu, first.rows);
+    const state = new DecodeState(gpu, config, context);
+    const position = scratch.fixed('position', 1);
+    const table = scratch.fixed('rope table', context * config.rotary);
+    gpu.device.queue.writeBuffer(table, 0, ropeTable(context, config.rotary, config.ropeTheta).buffer as ArrayBuffer);
+    const graph = (rows: number, kind: GraphContext['kind']): GraphContext => ({
+      config,
+      weights,
+      state,
+      scratch,
+      context,
+      ropeTable: table,
+      position,
+      qmm,
+      rows,
+      kind,
+    });
+    const ids = scratch.rows('prompt ids', 1);
+    const programs = new Programs(gpu);
+    const chunkPasses = new Map<number, readonly Dispatch[]>();
+    for (const rows of new Set(chunks.map((chunk) => chunk.rows))) {
+      chunkPasses.set(rows, await buildSteps(gpu, programs, forwardSteps(graph(rows, 'chunk'), ids)));
+    }
+    const lastHead = await buildSteps(gpu, programs, headSteps(graph(last.rows, 'chunk')));
+    const tokenGraph = graph(1, 'token');
+    const outputs = headOutputs(tokenGraph);
+    const token = await buildSteps(gpu, programs, [...forwardSteps(tokenGraph, outputs.result), ...headSteps(tokenGraph)]);
+    const prompt = Uint32Array.from(options.prompt);
+    return new Decoder({ outputs, prompt, chunks, state, position, ids, chunkPasses, lastHead, token });
+  }
+
+  /** Forgets the past. */
+  reset(stream: Stream): void {
+    this.#state.clear(stream);
+    stream.submit('upload');
+  }
+
+  /**
+   * Prefills the prompt. Leaves the last chunk and the head recorded but not submitted, so that the caller's copies travel
+   * in the same submit; the chunks before it are submitted, since each chunk's ids are uploaded into one buffer.
+   */
+  recordPrompt(stream: Stream): void {
+    for (const { start, rows } of this.#chunks) {
+      stream.submit('upload');
+      stream.upload(this.#position, Uint32Array.of(start));
+      stream.upload(this.#ids, this.#prompt.subarray(start, start + rows));
+      this.#recordAll(stream, this.#chunkPasses.get(rows));
+    }
+    this.#recordAll(stream, this.#lastHead);
+  }
+
+  /** Records the pass that feeds the last argmax result back and computes logits `index` (1 is the first after the prompt's). */
+  recordToken(stream: Stream, index: number): void {
+    stream.upload(this.#position, Uint32Array.of(this.#prompt.length + index - 1));
+    this.#recordAll(stream, this.#token);
+  }
+
+  #recordAll(stream: Stream, dispatches: readonly Dispatch[] | undefined): void {
+    if (!dispatches) throw new EngineBroken('a pass was not built');
+    for (const dispatch of dispatches) stream.record(dispatch);
+  }
+}

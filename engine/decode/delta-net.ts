@@ -1,0 +1,65 @@
+/**
+ * Gated DeltaNet: [q | k | v] = silu(conv(in_proj_qkv)); q and k normed; a recurrent state per value head, decayed by g and
+ * written with strength beta; its output normed by head, gated by silu(z), and projected.
+ */
+import { conv1dDecode } from '../../kernels/conv1d-decode/conv1d-decode.ts';
+import { conv1dPrefill } from '../../kernels/conv1d-prefill/conv1d-prefill.ts';
+import { gatedRmsNorm } from '../../kernels/gated-rms-norm/gated-rms-norm.ts';
+import { gdnDecode } from '../../kernels/gdn-decode/gdn-decode.ts';
+import { gdnGates } from '../../kernels/gdn-gates/gdn-gates.ts';
+import { gdnPrefill } from '../../kernels/gdn-prefill/gdn-prefill.ts';
+import { qkL2Norm } from '../../kernels/qk-l2-norm/qk-l2-norm.ts';
+import { EngineBroken } from '../errors.ts';
+import { project, type GraphContext } from './graph.ts';
+import type { Step } from './step.ts';
+
+/** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */
+export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuffer, out: GPUBuffer): Step[] {
+  const { config, weights, scratch, rows } = graph;
+  const { gdnKeyHeads: kHeads, gdnValueHeads: vHeads, gdnKeyDim: dk, gdnValueDim: dv, convChannels: channels, convTaps: taps } = config;
+  const state = graph.state.linear.get(layer);
+  if (!state) throw new EngineBroken(`layer ${layer} has no recurrent state`);
+  const at = `model.layers.${layer}.linear_attn`;
+  const keyWidth = kHeads * dk;
+  const valueWidth = vHeads * dv;
+  const qkv = scratch.rows('qkv', channels);
+  const z = scratch.rows('z', valueWidth);
+  const a = scratch.rows('a', vHeads);
+  const b = scratch.rows('b', vHeads);
+  const convolved = scratch.rows('qkv convolved', channels);
+  const g = scratch.rows('g', vHeads);
+  const beta = scratch.rows('beta', vHeads);
+  const q = scratch.rows('q', keyWidth);
+  const k = scratch.rows('k', keyWidth);
+  const recurred = scratch.rows('recurrence output', valueWidth);
+  const gated = scratch.rows('recurrence gated', valueWidth);
+  const token = graph.kind === 'token';
+  return [
+    project(graph, `${at}.in_proj_qkv`, normed, qkv),
+    project(graph, `${at}.in_proj_z`, normed, z),
+    project(graph, `${at}.in_proj_a`, normed, a),
+    project(graph, `${at}.in_proj_b`, normed, b),
+    {
+      kernel: token ? conv1dDecode : conv1dPrefill,
+      shape: { rows, channels, taps },
+      buffers: { x: qkv, weight: weights.vector(`${at}.conv1d.weight`), state: state.conv, out: convolved },
+    },
+    {
+      kernel: gdnGates,
+      shape: { rows, vHeads },
+      buffers: { a, b, aLog: weights.vector(`${at}.A_log`), dtBias: weights.vector(`${at}.dt_bias`), g, beta },
+    },
+    { kernel: qkL2Norm, shape: { rows, kHeads, dk, rowStride: channels }, buffers: { x: convolved, q, k } },
+    {
+      kernel: token ? gdnDecode : gdnPrefill,
+      shape: { rows, kHeads, vHeads, dk, dv, vStride: channels, vOffset: 2 * keyWidth },
+      buffers: { q, k, v: convolved, g, beta, state: state.recurrent, out: recurred },
+    },
+    {
+      kernel: gatedRmsNorm,
+      shape: { rows: rows * vHeads, n: dv, eps: config.eps },
+      buffers: { x: recurred, z, weight: weights.vector(`${at}.norm.weight`), out: gated },
+    },
+    project(graph, `${at}.out_proj`, gated, out),
+  ];
+}

@@ -1,0 +1,121 @@
+/**
+ * The forward pass of a Qwen3.5 text model as steps: embed, layers, head. A layer is
+ *   h ← h + mixer(norm(h));  h ← h + down(silu(gate(n)) · up(n)) with n = norm(h)
+ * where the mixer is a Gated DeltaNet or gated attention. The residual stream goes back and forth between two buffers,
+ * since a dispatch may not read and write one buffer through two bindings.
+ */
+import { argmax } from '../../kernels/argmax/argmax.ts';
+import type { Shape } from '../../kernels/contract.ts';
+import { embedQ4 } from '../../kernels/embed-q4/embed-q4.ts';
+import { logitsChecksum } from '../../kernels/logits-checksum/logits-checksum.ts';
+import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
+import { residualAdd } from '../../kernels/residual-add/residual-add.ts';
+import { rmsNorm } from '../../kernels/rms-norm/rms-norm.ts';
+import { siluMul } from '../../kernels/silu-mul/silu-mul.ts';
+import type { ModelConfig } from '../model/config.ts';
+import type { Weights } from '../model/weights.ts';
+import { attentionSteps } from './attention.ts';
+import { deltaNetSteps } from './delta-net.ts';
+import type { DecodeState, Scratch } from './memory.ts';
+import type { BufferRef, Step } from './step.ts';
+
+/** What every step of a graph is built from. */
+export interface GraphContext {
+  readonly config: ModelConfig;
+  readonly weights: Weights;
+  readonly state: DecodeState;
+  readonly scratch: Scratch;
+  /** Positions of the caches and of the rotation table. */
+  readonly context: number;
+  readonly ropeTable: GPUBuffer;
+  /** u32 [1]: absolute position of row 0. */
+  readonly position: GPUBuffer;
+  /** Variant of qmm-q4. */
+  readonly qmm: string;
+  /** Rows of this pass. */
+  readonly rows: number;
+  /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */
+  readonly kind: 'token' | 'chunk';
+}
+
+/** y [rows, n] = x [rows, k] · Wᵀ of the matrix `name`. */
+export function project(graph: GraphContext, name: string, x: BufferRef, y: BufferRef, rows: number = graph.rows): Step {
+  const { n, k, codes, scales, biases } = graph.weights.quantised(name);
+  return { kernel: qmmQ4, shape: { rows, n, k } satisfies Shape, variant: graph.qmm, buffers: { x, codes, scales, biases, y } };
+}
+
+/** Steps from ids u32 [rows] to the last layer's output, which `lastHidden` names. */
+export function forwardSteps(graph: GraphContext, ids: GPUBuffer): Step[] {
+  const { config, weights, rows } = graph;
+  const table = weights.quantised('model.embed_tokens');
+  const steps: Step[] = [
+    {
+      kernel: embedQ4,
+      shape: { rows, k: config.hidden, vocab: config.vocab },
+      buffers: { ids, codes: table.codes, scales: table.scales, biases: table.biases, out: lastHidden(graph) },
+    },
+  ];
+  for (const layer of config.layerTypes.keys()) steps.push(...layerSteps(graph, layer));
+  return steps;
+}
+
+/** The residual stream before a layer and after it, [rows, hidden]. */
+function lastHidden({ scratch, config }: GraphContext): GPUBuffer {
+  return scratch.rows('hidden', config.hidden);
+}
+
+function layerSteps(graph: GraphContext, layer: number): Step[] {
+  const { config, scratch, rows } = graph;
+  const at = `model.layers.${layer}`;
+  const hidden = lastHidden(graph);
+  const middle = scratch.rows('hidden after mixer', config.hidden);
+  const normed = scratch.rows('normed', config.hidden);
+  const mixed = scratch.rows('mixer output', config.hidden);
+  const gate = scratch.rows('mlp gate', config.intermediate);
+  const up = scratch.rows('mlp up', config.intermediate);
+  const activated = scratch.rows('mlp activated', config.intermediate);
+  const down = scratch.rows('mlp output', config.hidden);
+  const count = rows * config.hidden;
+  const mixer = config.layerTypes[layer] === 'full_attention' ? attentionSteps : deltaNetSteps;
+  return [
+    normStep(graph, `${at}.input_layernorm.weight`, hidden, normed),
+    ...mixer(graph, layer, normed, mixed),
+    { kernel: residualAdd, shape: { count }, buffers: { a: hidden, b: mixed, out: middle } },
+    normStep(graph, `${at}.post_attention_layernorm.weight`, middle, normed),
+    project(graph, `${at}.mlp.gate_proj`, normed, gate),
+    project(graph, `${at}.mlp.up_proj`, normed, up),
+    { kernel: siluMul, shape: { count: rows * config.intermediate }, buffers: { gate, up, out: activated } },
+    project(graph, `${at}.mlp.down_proj`, activated, down),
+    { kernel: residualAdd, shape: { count }, buffers: { a: middle, b: down, out: hidden } },
+  ];
+}
+
+function normStep({ config, weights, rows }: GraphContext, weight: string, x: BufferRef, out: BufferRef, normRows: number = rows): Step {
+  return { kernel: rmsNorm, shape: { rows: normRows, n: config.hidden, eps: config.eps }, buffers: { x, weight: weights.vector(weight), out } };
+}
+
+/** What a pass that ends in the head leaves: logits f32 [vocab], result u32 [4] of argmax, checksum u32 [2]. */
+export interface HeadOutputs {
+  readonly logits: GPUBuffer;
+  readonly result: GPUBuffer;
+  readonly checksum: GPUBuffer;
+}
+
+export function headOutputs({ scratch, config }: GraphContext): HeadOutputs {
+  return { logits: scratch.fixed('logits', config.vocab), result: scratch.fixed('argmax result', 4), checksum: scratch.fixed('logits checksum', 2) };
+}
+
+/** Steps from the last row of the last layer's output to its logits, their argmax and their checksum. */
+export function headSteps(graph: GraphContext): Step[] {
+  const { config, scratch, rows } = graph;
+  const { logits, result, checksum } = headOutputs(graph);
+  const normed = scratch.fixed('last row normed', config.hidden);
+  // hidden is a multiple of 64 floats, so a row starts at a multiple of the 256 bytes that binding offsets need.
+  const last = { buffer: lastHidden(graph), offset: (rows - 1) * config.hidden * 4 };
+  return [
+    normStep(graph, 'model.norm.weight', last, normed, 1),
+    project(graph, 'model.embed_tokens', normed, logits, 1),
+    { kernel: argmax, shape: { n: config.vocab }, buffers: { logits, result } },
+    { kernel: logitsChecksum, shape: { n: config.vocab }, buffers: { logits, result: checksum } },
+  ];
+}

@@ -1,0 +1,46 @@
+/** The `--set KEY=VALUE` settings of decode: what an arm may change without changing the head. */
+import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
+import { EngineUsage } from '../errors.ts';
+
+interface Setting {
+  readonly name: string;
+  readonly what: string;
+  readonly fallback: string;
+  /** What it accepts, for people. */
+  readonly accepts: string;
+  valid(value: string): boolean;
+}
+
+function choice(name: string, what: string, values: readonly string[]): Setting {
+  return { name, what, fallback: values[0]!, accepts: values.join(' | '), valid: (value) => values.includes(value) };
+}
+
+/** Every setting, the documented ones and no other. */
+export const SETTINGS: readonly Setting[] = [
+  choice('qmm', 'variant of qmm-q4 for every projection', qmmQ4.variants),
+  {
+    name: 'chunk',
+    what: 'rows of the prompt that one prefill pass takes',
+    fallback: '64',
+    accepts: 'a whole number from 1 to 1024',
+    valid: (value) => /^[1-9]\d{0,3}$/.test(value) && Number(value) <= 1024,
+  },
+];
+
+/**
+ * The effective settings.
+ * @param given `KEY=VALUE` words; the last of a repeated key holds.
+ * @throws EngineUsage for an unknown key or a value that it does not accept.
+ */
+export function parseSettings(given: readonly string[]): Record<string, string> {
+  const effective = Object.fromEntries(SETTINGS.map(({ name, fallback }) => [name, fallback]));
+  for (const word of given) {
+    const at = word.indexOf('=');
+    const [key, value] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)];
+    const setting = SETTINGS.find(({ name }) => name === key);
+    if (!setting) throw new EngineUsage(`--set ${word}: there is no setting "${key}"; there is ${SETTINGS.map(({ name }) => name).join(', ')}`);
+    if (!setting.valid(value)) throw new EngineUsage(`--set ${word}: ${key} takes ${setting.accepts}`);
+    effective[key] = value;
+  }
+  return effective;
+}

@@ -1,0 +1,114 @@
+/**
+ * The engine's command line. One process runs one command, writes what it did as records, and says nothing about jobs,
+ * queues or HTTP: it has never heard of them.
+ */
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { listDevices } from './devices.ts';
+import { openGpuAnywhere } from './gpu/relaunch.ts';
+import { EXIT } from './protocol.ts';
+import { runCommand, type SessionOptions } from './session.ts';
+
+interface DeviceOptions extends SessionOptions {
+  readonly allowSoftware?: boolean;
+  readonly adapter?: string;
+}
+
+interface ContractOptions extends DeviceOptions {
+  readonly group?: string;
+  readonly kernel?: string;
+  readonly repeat?: number;
+}
+
+interface DecodeCommandOptions extends DeviceOptions {
+  readonly model: string;
+  readonly prompt?: string;
+  readonly promptIds?: string;
+  readonly text?: string;
+  readonly steps: number;
+  readonly context?: number;
+  readonly set: readonly string[];
+  readonly logits?: string;
+  readonly pinnedIds?: string;
+  readonly timedReadback?: boolean;
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('it must be a positive whole number.');
+  return value;
+}
+
+const noSettings = (): Record<string, string> => ({});
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+function withDevice(command: Command): Command {
+  return withRecords(command)
+    .option('--allow-software', 'run on a CPU Vulkan driver where no GPU is asked for; never GPU evidence')
+    .option('--adapter <name>', 'part of the adapter’s name, any case');
+}
+
+function withRecords(command: Command): Command {
+  return command.option('--records <file>', 'write the records there, one JSON object a line').option('--json', 'print the records on stdout instead of prose');
+}
+
+/** Runs the command line. @returns the exit status. */
+async function main(argv: readonly string[]): Promise<number> {
+  let status: number = EXIT.executed;
+  const program = new Command('engine').description('fleet engine: kernels and decode on one device').exitOverride();
+
+  withRecords(program.command('devices'))
+    .description('list the adapters that open on this host')
+    .option('--allow-software', 'list CPU Vulkan drivers too')
+    .action(async (options: DeviceOptions) => {
+      status = await runCommand('devices', options, noSettings, (session) => listDevices(session, options.allowSoftware ?? false));
+    });
+
+  withDevice(program.command('contract'))
+    .description('hold kernels to their contracts, and controls to being caught')
+    .option('--group <group>', 'only kernels of this group')
+    .option('--kernel <kernel>', 'only this kernel')
+    .option('--repeat <n>', 'runs of each case in the integrity gate', count)
+    .action(async (options: ContractOptions) => {
+      status = await runCommand('contract', options, noSettings, async (session) => {
+        const { runContract } = await import('./contract/run.ts');
+        const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
+        session.emit(gpu.adapter);
+        await runContract(gpu, { group: options.group, kernel: options.kernel, repeat: options.repeat, emit: session.emit, print: session.print });
+      });
+    });
+
+  withDevice(program.command('decode'))
+    .description('decode one prompt greedily, twice: once for its digest, once for its time')
+    .requiredOption('--model <dir>', 'folder of the checkpoint')
+    .option('--prompt <name>', 'MODEL/prompts/NAME.json')
+    .option('--prompt-ids <ids>', 'comma-separated ids, or a file with a JSON array')
+    .option('--text <text>', 'text to tokenise')
+    .option('--steps <n>', 'ids to generate', count, 64)
+    .option('--context <n>', 'positions of the cache (default: prompt + steps)', count)
+    .option('--set <key=value>', 'a setting, repeatable; engine/README.md lists them', collect, [])
+    .option('--logits <file>', 'write all logits rows there, little-endian float32')
+    .option('--pinned-ids <file>', 'JSON array of the ids that must come out')
+    .option('--timed-readback', 'read every logits row back inside the timed pass too')
+    .action(async (options: DecodeCommandOptions) => {
+      const { decodeCommand } = await import('./decode/command.ts');
+      const { parseSettings } = await import('./decode/settings.ts');
+      status = await runCommand(
+        'decode',
+        options,
+        () => parseSettings(options.set),
+        (session) => decodeCommand(session, options),
+      );
+    });
+
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.executed : EXIT.usage;
+  }
+}
+
+// The pinned Dawn instances keep the event loop alive, so the process has to be ended.
+process.exit(await main(process.argv.slice(2)));

@@ -1,0 +1,94 @@
+/** Which tensors a model of a given config has, and whether a checkpoint holds exactly those. */
+import { EngineRefused } from '../errors.ts';
+import type { ModelConfig } from './config.ts';
+import type { Dtype, TensorEntry } from './safetensors.ts';
+
+const PREFIX = 'language_model.';
+const GROUP = 64;
+
+/** A 4-bit matrix W [n, k]: tensors NAME.weight, NAME.scales, NAME.biases. */
+export interface QuantisedSpec {
+  readonly form: 'quantised';
+  readonly name: string;
+  readonly n: number;
+  readonly k: number;
+}
+
+/** A tensor that is used as float32; `name` is the tensor's own. */
+export interface VectorSpec {
+  readonly form: 'vector';
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+export type WeightSpec = QuantisedSpec | VectorSpec;
+
+/** Every weight of the model, by its name without the `language_model.` prefix. */
+export function weightSpecs(config: ModelConfig): WeightSpec[] {
+  const { hidden, intermediate } = config;
+  const matrix = (name: string, n: number, k: number): QuantisedSpec => ({ form: 'quantised', name, n, k });
+  const vector = (name: string, ...shape: number[]): VectorSpec => ({ form: 'vector', name, shape });
+  const valueWidth = config.gdnValueHeads * config.gdnValueDim;
+  const specs: WeightSpec[] = [matrix('model.embed_tokens', config.vocab, hidden), vector('model.norm.weight', hidden)];
+  for (const [layer, type] of config.layerTypes.entries()) {
+    const at = `model.layers.${layer}`;
+    specs.push(vector(`${at}.input_layernorm.weight`, hidden), vector(`${at}.post_attention_layernorm.weight`, hidden));
+    specs.push(matrix(`${at}.mlp.gate_proj`, intermediate, hidden), matrix(`${at}.mlp.up_proj`, intermediate, hidden));
+    specs.push(matrix(`${at}.mlp.down_proj`, hidden, intermediate));
+    if (type === 'full_attention') {
+      const width = config.heads * config.headDim;
+      specs.push(
+        matrix(`${at}.self_attn.q_proj`, 2 * width, hidden),
+        matrix(`${at}.self_attn.k_proj`, config.kvHeads * config.headDim, hidden),
+        matrix(`${at}.self_attn.v_proj`, config.kvHeads * config.headDim, hidden),
+        matrix(`${at}.self_attn.o_proj`, hidden, width),
+        vector(`${at}.self_attn.q_norm.weight`, config.headDim),
+        vector(`${at}.self_attn.k_norm.weight`, config.headDim),
+      );
+    } else {
+      specs.push(
+        matrix(`${at}.linear_attn.in_proj_qkv`, config.convChannels, hidden),
+        matrix(`${at}.linear_attn.in_proj_z`, valueWidth, hidden),
+        matrix(`${at}.linear_attn.in_proj_a`, config.gdnValueHeads, hidden),
+        matrix(`${at}.linear_attn.in_proj_b`, config.gdnValueHeads, hidden),
+        matrix(`${at}.linear_attn.out_proj`, hidden, valueWidth),
+        vector(`${at}.linear_attn.conv1d.weight`, config.convChannels, config.convTaps, 1),
+        vector(`${at}.linear_attn.A_log`, config.gdnValueHeads),
+        vector(`${at}.linear_attn.dt_bias`, config.gdnValueHeads),
+        vector(`${at}.linear_attn.norm.weight`, config.gdnValueDim),
+      );
+    }
+  }
+  return specs;
+}
+
+/** The tensors of a weight, with the dtypes and shapes that are served. */
+export function tensorsOf(spec: WeightSpec): { name: string; dtypes: readonly Dtype[]; shape: readonly number[] }[] {
+  if (spec.form === 'vector') return [{ name: PREFIX + spec.name, dtypes: ['BF16', 'F32'], shape: spec.shape }];
+  const groups = [spec.n, spec.k / GROUP];
+  return [
+    { name: `${PREFIX}${spec.name}.weight`, dtypes: ['U32'], shape: [spec.n, spec.k / 8] },
+    { name: `${PREFIX}${spec.name}.scales`, dtypes: ['BF16'], shape: groups },
+    { name: `${PREFIX}${spec.name}.biases`, dtypes: ['BF16'], shape: groups },
+  ];
+}
+
+/**
+ * Holds a checkpoint to the config. Tensors outside `language_model.` (a vision tower) are not the text model's business.
+ * @throws EngineRefused naming the first tensor that is missing, misshaped, of another dtype, or not expected.
+ */
+export function checkTensors(folder: string, config: ModelConfig, tensors: ReadonlyMap<string, TensorEntry>): void {
+  const refuse = (what: string): EngineRefused =>
+    new EngineRefused(`the checkpoint in ${folder} does not fit its config.json: ${what}`, 'use a whole MLX checkpoint of 4 bits, group 64');
+  const expected = new Set<string>();
+  for (const spec of weightSpecs(config)) {
+    for (const { name, dtypes, shape } of tensorsOf(spec)) {
+      expected.add(name);
+      const found = tensors.get(name);
+      if (!found) throw refuse(`tensor ${name} is missing`);
+      if (!dtypes.includes(found.dtype)) throw refuse(`tensor ${name} is ${found.dtype}, not ${dtypes.join(' or ')}`);
+      if (found.shape.join() !== shape.join()) throw refuse(`tensor ${name} has shape [${found.shape.join(', ')}], not [${shape.join(', ')}]`);
+    }
+  }
+  for (const name of tensors.keys()) if (name.startsWith(PREFIX) && !expected.has(name)) throw refuse(`tensor ${name} is not expected`);
+}
