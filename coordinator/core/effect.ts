@@ -92,7 +92,7 @@ function undecided(name: string, effect: Effect, unflagged: readonly number[], r
   const pairs = effect.pairs.length;
   if (pairs < LEAST_PAIRS) {
     const [least, five] = [LEAST_PAIRS - pairs, pairsToReach(0.05)];
-    return `${name}: ${pairs} ${pairs === 1 ? 'pair decides' : 'pairs decide'} nothing (least p ${effect.smallestP}); ${least} more are the least, ${five - pairs} more can reach p ≤ 0.05`;
+    return `${name}: ${pairs} ${pairs === 1 ? 'pair decides' : 'pairs decide'} nothing (least p ${effect.smallestP}); ${least} more ${least === 1 ? 'is' : 'are'} the least, ${five - pairs} more can reach p ≤ 0.05`;
   }
   const flagged = pairs - unflagged.length;
   if (flagged === 0) return null;

@@ -22,11 +22,11 @@ interface Section {
  */
 export function renderMarkdown(view: RunView): string {
   const verdicts = view.jobs.flatMap((job) => job.verdicts);
-  const head = [title(view), verdictTable(view), evidenceNote(view)].filter(Boolean).join('\n\n');
+  const head = [title(view), verdictTable(view), evidenceNote(view), coverage(view)].filter(Boolean).join('\n\n');
   const sections: Section[] = [
-    { title: 'heads', text: heads(view) },
+    { title: 'heads and devices', text: heads(view) },
     { title: 'rule', text: sealText(view) },
-    { title: 'coverage', text: coverage(view) },
+    { title: 'what is not covered', text: gapTable(view) },
     { title: 'effects', text: effects(verdicts) },
     { title: 'output identity', text: identities(verdicts) },
     { title: 'contract', text: contract(verdicts) },
@@ -116,7 +116,10 @@ function heads(view: RunView): string {
     code(arm.tree.slice(0, 12)),
     code(arm.subject, 120),
   ]);
-  return table(['arm', 'as written', 'commit', 'tree', 'subject'], 'lllll', rows);
+  const devices = new Map(view.jobs.map((job) => [job.device, [job.device, code(job.adapter), marked(job.evidence)]]));
+  return [table(['arm', 'as written', 'commit', 'tree', 'subject'], 'lllll', rows), table(['device', 'adapter', 'evidence'], 'lll', [...devices.values()])]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 function sealText(view: RunView): string {
@@ -128,10 +131,17 @@ function sealText(view: RunView): string {
 function coverage(view: RunView): string {
   const count = (status: string): number => view.coverage.filter((cell) => cell.status === status).length;
   const total = view.coverage.length;
+  return `Coverage: ${count('measured')} of ${total} device × suite × arm cells measured, ${count('pending')} pending, ${count('not-run')} not run.`;
+}
+
+/** More gaps than this are counted, not listed. */
+const GAPS_LISTED = 100;
+
+function gapTable(view: RunView): string {
   const gaps = view.coverage.filter((cell) => cell.status !== 'measured');
-  const first = `Coverage: ${count('measured')} of ${total} device × suite × arm cells measured, ${count('pending')} pending, ${count('not-run')} not run.`;
-  const rows = gaps.map((cell) => [cell.device, cell.suite, code(cell.arm), cell.status, code(cell.note)]);
-  return [first, table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)].filter(Boolean).join('\n\n');
+  const rows = gaps.slice(0, GAPS_LISTED).map((cell) => [cell.device, cell.suite, code(cell.arm), cell.status, code(cell.note)]);
+  const more = gaps.length > GAPS_LISTED ? `\n\nand ${gaps.length - GAPS_LISTED} more, see ${view.url}` : '';
+  return `${table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)}${more}`;
 }
 
 function effects(verdicts: readonly Verdict[]): string {
@@ -223,5 +233,9 @@ function provenance(view: RunView, verdicts: readonly Verdict[]): string {
 }
 
 const number = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
-/** Two decimals, always, so that columns line up. A true minus sign. */
-const percent = (value: number): string => `${value.toFixed(2).replace('-', '−')} %`;
+/** Two decimals, always, so that columns line up. A true minus sign, and none before zero. */
+const percent = (value: number): string =>
+  `${value
+    .toFixed(2)
+    .replace(/^-(?=.*[1-9])/, '−')
+    .replace(/^-/, '')} %`;

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { planLegs } from './plan.ts';
+
+const order = (legs: ReturnType<typeof planLegs>): string => legs.map((leg) => (leg.arm === 0 ? 'old' : `new${leg.arm}`)).join(',');
+
+it('runs three pairs old,new,new,old,old,new', () => {
+  const legs = planLegs({ arms: 2, cases: ['story'], timed: true, pairs: 3 });
+  expect(order(legs)).toBe('old,new1,new1,old,old,new1');
+  expect(legs.map((leg) => leg.index)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(legs.map((leg) => leg.pair)).toEqual([1, 1, 2, 2, 3, 3]);
+});
+
+it('gives each candidate its own pairs, so that case and pair name exactly two legs', () => {
+  const legs = planLegs({ arms: 3, cases: ['a', 'b'], timed: true, pairs: 2 });
+  expect(order(legs.slice(0, 8))).toBe('old,new1,new1,old,old,new2,new2,old');
+  for (const name of ['a', 'b']) {
+    for (const pair of [1, 2, 3, 4]) {
+      const two = legs.filter((leg) => leg.case === name && leg.pair === pair);
+      expect(two.map((leg) => leg.arm).toSorted()).toEqual([0, pair <= 2 ? 1 : 2]);
+      expect(Math.abs(two[0]!.index - two[1]!.index)).toBe(1);
+    }
+  }
+});
+
+it('runs each case once an arm when nothing is timed', () => {
+  const legs = planLegs({ arms: 2, cases: ['a', 'b'], timed: false, pairs: 3 });
+  expect(legs.map((leg) => `${leg.case}${leg.arm}`)).toEqual(['a0', 'a1', 'b0', 'b1']);
+  expect(legs.every((leg) => leg.pair === null)).toBe(true);
+});
+
+it('refuses a plan of nothing', () => {
+  expect(() => planLegs({ arms: 1, cases: ['a'], timed: true, pairs: 3 })).toThrow('two arms');
+  expect(() => planLegs({ arms: 2, cases: [], timed: true, pairs: 3 })).toThrow('without cases');
+  expect(() => planLegs({ arms: 2, cases: ['a'], timed: true, pairs: 0 })).toThrow('one pair');
+});

@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import { verdict as verdictSchema, type Verdict } from '../protocol/verdict.ts';
+import { worstExit } from './exit.ts';
+import { contractJob, decodeJob, linesJob, measure, withLeg } from './testing/jobs.ts';
+import { adapter, control, decode, kernel, recordsFile } from './testing/records.ts';
+import { judge, notRunVerdict, withholdGains, type JudgeInput } from './verdict.ts';
+
+/** Judges, and holds every verdict to the wire's schema. */
+function judged(input: JudgeInput): Verdict {
+  return verdictSchema.parse(judge(input));
+}
+
+/** B60, 24 tokens, as published: 65.019, 65.041 and 64.512 %. */
+const BASE = [13536, 13533, 13351];
+const CAND = [4735, 4731, 4738];
+const published = (changes: Partial<JudgeInput> = {}): JudgeInput =>
+  decodeJob((leg) => [decode({ totalMs: (leg.arm === 0 ? BASE : CAND)[leg.pair! - 1]! })], changes);
+
+describe('1: is it valid?', () => {
+  const job = published();
+  const leg = job.legs[3]!;
+  it.each([
+    [
+      'the lock was lost after a leg',
+      withLeg(job, 3, { measure: measure({ lockHeldAfter: false }) }),
+      'lock was not held after leg 3 (baseline HEAD[qmm=scalar], story)',
+    ],
+    ['the lock was never held', withLeg(job, 3, { measure: measure({ outcome: 'void-lock', lockHeldBefore: false }) }), 'lock was not held before leg 3'],
+    ['a leg is missing', withLeg(job, 3, { measure: null }), 'leg 3 (baseline HEAD[qmm=scalar], story) was never posted'],
+    [
+      'a leg timed out',
+      withLeg(job, 3, { measure: measure({ outcome: 'timeout', exitCode: 124, note: 'no end after 600 s' }) }),
+      'timed out: no end after 600 s',
+    ],
+    ['the engine broke', withLeg(job, 3, { measure: measure({ outcome: 'broken', exitCode: 70 }) }), 'broke (exit status 70)'],
+    ['records are cut', withLeg(job, 3, { records: leg.records!.split('\n').slice(0, -2).join('\n') }), 'are not whole'],
+    ['a record line is lost', withLeg(job, 3, { records: leg.records!.split('\n').toSpliced(1, 1).join('\n') }), 'are not whole'],
+    ['a record is no record', withLeg(job, 3, { records: '{"kind":"later"}\n' }), 'cannot be read'],
+    ['no records', withLeg(job, 3, { records: null }), 'wrote no records'],
+    [
+      'another driver',
+      withLeg(job, 3, { records: recordsFile(adapter('SwiftShader Device (LLVM 16.0.0)', 'software', 'test driver 1.1'), [decode()]) }),
+      'the adapter changed: leg 0',
+    ],
+    ['software on a gpu device', { ...job, evidence: 'gpu' as const }, '(software), but the device is registered as gpu'],
+    ['software without consent', { ...job, allowSoftware: false }, 'does not allow software'],
+    ['a pair is missing', { ...job, legs: job.legs.slice(0, 4) }, 'story holds 2 of 3 pairs'],
+  ])('void: %s', (_, input, reason) => {
+    const verdict = judged(input);
+    expect(verdict.verdict).toBe('void');
+    expect(verdict.reason).toContain(reason);
+    expect(verdict.effects).toEqual([]);
+  });
+
+  it('not-run when the engine refused every leg, with its reason', () => {
+    const refusal = '{"schema":1,"kind":"refused","reason":"model missing: qwen3.5-2b","next":"fleet doctor"}\n';
+    const input = { ...job, legs: job.legs.map((item) => ({ ...item, measure: measure({ outcome: 'refused', exitCode: 1 }), records: refusal })) };
+    expect(judged(input)).toMatchObject({ verdict: 'not-run', reason: 'the engine refused every leg: model missing: qwen3.5-2b.' });
+  });
+
+  it('void, not not-run, when only one leg was refused', () => {
+    expect(judged(withLeg(job, 1, { measure: measure({ outcome: 'refused', exitCode: 1, note: 'no adapter' }) })).reason).toContain(
+      'leg 1 (candidate HEAD[qmm=vec4], story) was refused: no adapter',
+    );
+  });
+});
+
+describe('2: is the output the same?', () => {
+  it('names the first differing step, and shows no gain however fast the wrong answer is', () => {
+    const input = decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : 100, steps: leg.arm === 0 ? ['a', 'b', 'c', 'd'] : ['a', 'b', 'x', 'y'] })]);
+    const verdict = judged(input);
+    expect(verdict).toMatchObject({ verdict: 'output-differs', effects: [] });
+    expect(verdict.identities[0]).toMatchObject({ status: 'differs', firstDifferingStep: 2 });
+    expect(verdict.reason).toBe('story: the logits differ, the ids are equal, first differing step 2.');
+  });
+
+  it('an arm that disagrees with itself differs, even where the first legs agree', () => {
+    const verdict = judged(decodeJob((leg) => [decode({ steps: leg.index === 4 ? ['a', 'b', 'c', 'z'] : ['a', 'b', 'c', 'd'] })]));
+    expect(verdict.verdict).toBe('output-differs');
+    expect(verdict.reason).toContain("the baseline's own legs disagree: leg 0 against leg 4, first at step 3");
+  });
+
+  it('pinned ids that no arm produced differ, although the arms agree', () => {
+    expect(judged(decodeJob(() => [decode({ pinnedIdsMatch: false })]))).toMatchObject({ verdict: 'output-differs', identities: [{ pinnedIdsMatch: false }] });
+  });
+
+  it('a timed pass that did not reproduce the first pass differs', () => {
+    expect(judged(decodeJob((leg) => [decode({ checksumsMatch: leg.arm === 0 })])).reason).toContain('did not reproduce');
+  });
+
+  const reordered = (identity: JudgeInput['rule']['identity']): JudgeInput =>
+    decodeJob((leg) => [decode({ steps: leg.arm === 0 ? ['a', 'b'] : ['a', 'c'], totalMs: leg.arm === 0 ? 1000 : 800 })], {
+      rule: { ...published().rule, identity },
+    });
+
+  it('ids: equal ids are enough when sealed so', () => {
+    expect(judged(reordered('ids'))).toMatchObject({ verdict: 'rule-met', identities: [{ status: 'same', note: 'equal ids; the logits differ from step 1' }] });
+  });
+
+  it('logits<=X: undecided while no rows were compared', () => expect(judged(reordered('logits<=1e-4'))).toMatchObject({ verdict: 'undecided', effects: [] }));
+
+  it('differ: met without a gain when they differ, output-differs when they are equal', () => {
+    expect(judged(reordered('differ'))).toMatchObject({ verdict: 'rule-met', effects: [] });
+    expect(judged(published({ rule: { ...published().rule, identity: 'differ' } })).verdict).toBe('output-differs');
+  });
+
+  it('another model is not comparable', () => {
+    const verdict = judged(decodeJob((leg) => [decode({ model: leg.arm === 0 ? 'a' : 'b' })]));
+    expect(verdict).toMatchObject({ verdict: 'undecided', effects: [] });
+    expect(verdict.reason).toContain('different models');
+  });
+});
+
+describe('4 and 5: rule and effect', () => {
+  it('meets the sealed rule on published pairs, and says how little three pairs show', () => {
+    const verdict = judged(published());
+    expect(verdict.verdict).toBe('rule-met');
+    const effect = verdict.effects[0]!;
+    expect(effect.pairs.map((pair) => Number(pair.gainPercent.toFixed(3)))).toEqual([65.019, 65.041, 64.512]);
+    expect(effect.medianPercent).toBeCloseTo(65.019, 3);
+    expect(effect).toMatchObject({ everyPairPositive: true, signFlipP: 0.125, smallestP: 0.125, interval: null, medianWithoutFlaggedPercent: null });
+    expect(effect.pairs.map((pair) => [pair.baselineLeg, pair.candidateLeg, pair.order])).toEqual([
+      [0, 1, 'baseline-first'],
+      [3, 2, 'candidate-first'],
+      [4, 5, 'baseline-first'],
+    ]);
+    expect(verdict.calibration).toBe('no A/A calibration');
+    expect(verdict.reason).toContain('no A/A calibration');
+  });
+
+  const gains = (percents: readonly number[], changes: Partial<JudgeInput> = {}): JudgeInput =>
+    decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : 1000 - 10 * percents[leg.pair! - 1]! })], { pairs: percents.length, ...changes });
+
+  it('is not met when one pair is not positive, or the median is below the threshold', () => {
+    expect(judged(gains([9, -0.1, 9]))).toMatchObject({ verdict: 'rule-not-met', reason: 'story: median 9 % ≥ 3 %, 2 of 3 pairs positive.' });
+    expect(judged(gains([2.9, 2.9, 2.9])).reason).toContain('median 2.9 % < 3 %');
+  });
+
+  it('is not met at or below the device’s A/A floor', () => {
+    const calibration = { floorPercent: 5, source: 'A/A run r0000000000' };
+    expect(judged(gains([5, 5, 5], { calibration }))).toMatchObject({ verdict: 'rule-not-met', calibration: 'A/A floor 5 % (A/A run r0000000000)' });
+    expect(judged(gains([6, 6, 6], { calibration })).verdict).toBe('rule-met');
+  });
+
+  it('two pairs decide nothing, and the reason says how many more are needed', () => {
+    const verdict = judged(gains([9, 9]));
+    expect(verdict).toMatchObject({ verdict: 'undecided' });
+    expect(verdict.reason).toBe('story: 2 pairs decide nothing (least p 0.25); 1 more is the least, 3 more can reach p ≤ 0.05.');
+  });
+
+  it('flags a leg in another mode, keeps it in the binding figure and shows the figure without', () => {
+    const verdict = judged(decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : leg.pair === 2 ? 1700 : 900 })], { pairs: 5 }));
+    const effect = verdict.effects[0]!;
+    expect(effect.pairs[1]!.flags).toEqual(['candidate leg 1.89× its arm’s median: another mode']);
+    expect(effect.medianPercent).toBeCloseTo(10);
+    expect(effect.minPercent).toBeCloseTo(-70);
+    expect(effect.medianWithoutFlaggedPercent).toBeCloseTo(10);
+    expect(verdict.verdict).toBe('undecided');
+    expect(verdict.reason).toContain('not met with, and met without, the pair flagged');
+  });
+
+  it('times that are not of the same interval are not compared', () => {
+    expect(judged(decodeJob((leg) => [decode({ definition: leg.arm === 0 ? 'prefill + decode' : 'decode' })]))).toMatchObject({
+      verdict: 'undecided',
+      effects: [],
+    });
+  });
+
+  it('an untimed decode is same', () => expect(judged(decodeJob(() => [decode()], { timed: false }))).toMatchObject({ verdict: 'same', effects: [] }));
+
+  it('a case that only one arm has keeps a good verdict from being one', () => {
+    const verdict = judged(published({ notComparable: [{ case: 'unicode', note: 'not in the candidate’s manifest' }] }));
+    expect(verdict.verdict).toBe('undecided');
+    expect(verdict.identities.map((item) => item.status)).toEqual(['same', 'not-comparable']);
+  });
+});
+
+describe('contract suites', () => {
+  const kernels = (changes: Parameters<typeof kernel>[1] = {}, caught = true) => [
+    kernel('qmm-q4', changes),
+    control('qmm-q4', 'dropped-term', caught),
+    kernel('rms-norm'),
+    control('rms-norm', 'no-eps'),
+  ];
+  const job = (left: ReturnType<typeof kernels>, right: ReturnType<typeof kernels>): JudgeInput => contractJob((leg) => (leg.arm === 0 ? left : right));
+
+  it('same when every kernel, control and the SUMMARY line agree outside of the time', () => {
+    const verdict = judged(job(kernels(), kernels()));
+    expect(verdict.verdict).toBe('same');
+    expect(verdict.lines).toMatchObject([{ status: 'equal', masked: ['gates ms'] }]);
+    expect(verdict.lines[0]!.baseline).toContain('2 kernels: 2 pass gates 1-4, 0 fail');
+  });
+
+  it('says so when bits differ within bounds', () => {
+    expect(judged(job(kernels(), kernels({ output: 'other sums' }))).contract[0]).toMatchObject({
+      status: 'same',
+      note: 'output bits differ in 1 of 1 cases, within bounds',
+    });
+  });
+
+  it.each([
+    [
+      'new-failure',
+      'a kernel fails in the candidate',
+      kernels(),
+      kernels({ status: 'fail', failure: '1x64x64 is 40 times its bound' }),
+      'gate 3 shapes: 1x64x64 is 40 times its bound',
+    ],
+    ['new-failure', 'a control is missed', kernels(), kernels({}, false), 'no longer caught'],
+    ['new-failure', 'a limit fails', kernels(), kernels({ limitFailures: 1 }), 'limits: workgroup memory'],
+    ['new-failure', 'a pass became a known finding', kernels(), kernels({ status: 'known' }), 'known finding'],
+    ['fixed', 'a kernel fails in the baseline only', kernels({ status: 'fail' }), kernels(), 'fails in the baseline only'],
+    ['pre-existing', 'it fails in both', kernels({ status: 'fail' }), kernels({ status: 'fail' }), 'fails in both arms'],
+    ['pre-existing', 'a control is missed in both', kernels({}, false), kernels({}, false), 'fails in both arms'],
+    ['same', 'a known finding in both', kernels({ status: 'known' }), kernels({ status: 'known' }), 'same result'],
+    ['output-differs', 'the contract file changed', kernels(), kernels({ files: { contract: 'weaker' } }), 'contract changed: qmm-q4 (contract differs'],
+    [
+      'output-differs',
+      'a failing kernel passes under a changed reference',
+      kernels({ status: 'fail' }),
+      kernels({ files: { reference: 'other' } }),
+      'contract changed: qmm-q4 (reference differs',
+    ],
+    ['output-differs', 'a kernel is gone', kernels(), kernels().slice(2), 'only in the baseline'],
+    ['same', 'the shader alone changed', kernels(), kernels({ files: { wgsl: 'faster', wrapper: 'other' } }), 'same result'],
+  ])('%s: %s', (word, _, left, right, reason) => {
+    const verdict = judged(job(left, right));
+    expect(verdict.verdict).toBe(word);
+    expect(verdict.reason).toContain(reason);
+  });
+
+  it('a contract failure withholds the gain of its device and candidate, and of no other', () => {
+    const broken = judged(job(kernels(), kernels({ status: 'fail' })));
+    const fast = judged(published());
+    const elsewhere = judged(published({ device: 'lavapipe' }));
+    const [first, second, third] = withholdGains([broken, fast, elsewhere]);
+    expect(first).toEqual(broken);
+    expect(second).toMatchObject({ verdict: 'undecided', effects: [], reason: "Gain withheld: on this device the candidate's suite contract is new-failure." });
+    expect(third).toEqual(elsewhere);
+    expect(withholdGains(withholdGains([broken, fast]))).toEqual(withholdGains([broken, fast]));
+    expect(withholdGains([judged(job(kernels(), kernels())), fast])[1]).toEqual(fast);
+  });
+});
+
+describe('lines suites', () => {
+  const line = (ms: number, missed = 0): string =>
+    `SUMMARY Apple M1 (G13G B1) 3 kernels: 3 pass gates 1-4, 0 fail, 0 known findings; 8 controls: ${8 - missed} caught, ${missed} missed; 0 limit failures; gates ${ms} ms\n`;
+
+  it('same outside of masked times; stderr is not compared', () => {
+    const verdict = judged(linesJob((leg) => ({ stdout: line(32345 + leg.arm), stderr: leg.arm === 0 ? '' : 'warning\n' })));
+    expect(verdict).toMatchObject({ verdict: 'same', reason: '1 line of 1 case equal, outside of the masked gates ms.' });
+  });
+
+  it.each([
+    ['new-failure', { stdout: line(1) }, { stdout: line(1, 1) }, '1 failures against 0'],
+    ['fixed', { stdout: 'passed=14 total=15\n' }, { stdout: 'passed=15 total=15\n' }, '0 failures against 1'],
+    ['pre-existing', { stdout: 'passed=14 total=15\n' }, { stdout: 'passed=14 total=15\n' }, 'same 1 failure in both'],
+    ['new-failure', { stdout: 'ok\n' }, { stdout: 'ok\n', exitCode: 1 }, 'the candidate exits with 1, the baseline exits with 0'],
+    ['fixed', { stdout: 'ok\n', exitCode: 3 }, { stdout: 'ok\n' }, 'the baseline exits with 3'],
+    ['pre-existing', { stdout: 'ok\n', exitCode: 1 }, { stdout: 'ok\n', exitCode: 1 }, 'both arms exit with 1'],
+    ['output-differs', { stdout: 'passed=21 total=21\n' }, { stdout: 'passed=20 total=20\n' }, 'first "passed=21 total=21" against "passed=20 total=20"'],
+    ['output-differs', { stdout: 'a\nb\n' }, { stdout: 'a\n' }, 'first "b" against no line'],
+  ])('%s: %j → %j', (word, left, right, reason) => {
+    const verdict = judged(linesJob((leg) => (leg.arm === 0 ? left : right)));
+    expect(verdict.verdict).toBe(word);
+    expect(verdict.reason).toContain(reason);
+  });
+
+  it('void when a log was cut', () => expect(judged(linesJob(() => ({ stdout: 'x'.repeat(1024 * 1024) })))).toMatchObject({ verdict: 'void' }));
+});
+
+it('computedFrom depends on the records, the rule, and nothing else', () => {
+  const hash = judged(published()).computedFrom;
+  expect(judged(published()).computedFrom).toBe(hash);
+  expect(judged(withLeg(published(), 2, { records: `${published().legs[2]!.records!}\n` })).computedFrom).not.toBe(hash);
+  expect(judged(published({ rule: { ...published().rule, medianPercent: 4 } })).computedFrom).not.toBe(hash);
+});
+
+it('a job that failed is not-run, with the reason', () => {
+  const verdict = notRunVerdict({ device: 'b60', suite: 'decode', candidate: 'HEAD', evidence: 'gpu' }, 'npm ci failed in the baseline');
+  expect(verdictSchema.parse(verdict)).toMatchObject({ verdict: 'not-run', reason: 'npm ci failed in the baseline.', effects: [] });
+});
+
+it('exits with the worst: wrong, then unknown, then well', () => {
+  expect(worstExit(['same', 'rule-met'])).toBe(0);
+  expect(worstExit(['same', 'void'])).toBe(3);
+  expect(worstExit(['void', 'new-failure', 'same'])).toBe(1);
+  expect(worstExit([])).toBe(3);
+});
