@@ -50,7 +50,7 @@ export class Children {
     const ended = this.#children.find((child) => !running(child.process));
     if (!ended) return;
     const said = lastLine(ended.log);
-    const [why = said, next] = said.replace(/^fleet: /, '').split(/\.? next: /);
+    const [why = said, next] = said.replace(/^fleet(?: \w+)?: /, '').split(/\.? next: /);
     const status = ended.process.signalCode ?? `exit ${ended.process.exitCode}`;
     throw new CliError(`${ended.name} ended by itself (${status}): ${why || 'it said nothing'}`, next ?? `read ${ended.log}`, FLEET_EXIT.infrastructure);
   }
