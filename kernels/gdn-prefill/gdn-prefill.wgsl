@@ -23,11 +23,12 @@ struct Params {
 override DK: u32;
 const LANES = 8u;
 const COLUMNS = 8u;
+const PARTS = 64u; // LANES · COLUMNS
 const SLOTS = 32u; // DK ≤ LANES · SLOTS
 
 // One array a reduction, so that one barrier separates writing from reading and the other array's barrier protects the next token.
-var<workgroup> recalled: array<f32, LANES * COLUMNS>;
-var<workgroup> answers: array<f32, LANES * COLUMNS>;
+var<workgroup> recalled: array<f32, PARTS>;
+var<workgroup> answers: array<f32, PARTS>;
 
 @compute @workgroup_size(LANES, COLUMNS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {

@@ -18,17 +18,18 @@ struct Params {
 @group(0) @binding(5) var<uniform> params: Params;
 
 override HEAD_DIM: u32;
+override TILE: u32 = ROWS * HEAD_DIM;
 const ROWS = 8u;
 const KEYS = 32u;
-const LANES = 256u;
+const LANES = 256u; // ROWS · KEYS
 // HEAD_DIM ≤ 448: the query tile and both score arrays then fit 16 KiB.
 const SLOTS = 14u;
 // Stands for a masked score in the maximum. Nothing is ever subtracted from it, so it cannot overflow to infinity.
 const LOWEST = -3.4028234e38;
 
-var<workgroup> queries: array<f32, ROWS * HEAD_DIM>;
+var<workgroup> queries: array<f32, TILE>;
 var<workgroup> scores: array<f32, LANES>;
-var<workgroup> weights: array<f32, ROWS * KEYS>;
+var<workgroup> weights: array<f32, LANES>;
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
@@ -40,7 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   let kvStride = params.kvHeads * HEAD_DIM;
   let kvBase = head * params.kvHeads / params.heads * HEAD_DIM;
 
-  for (var i = lane; i < ROWS * HEAD_DIM; i += LANES) {
+  for (var i = lane; i < TILE; i += LANES) {
     let source = firstRow + i / HEAD_DIM;
     var value = 0.0;
     if (source < params.rows) {

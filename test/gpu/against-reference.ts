@@ -1,8 +1,7 @@
-/** Runs one kernel on the device and holds every output against its float64 reference. */
-import { expect } from 'vitest';
+/** Runs one kernel on the device and holds every output against its float64 reference, for tests. */
 import { openGpu, type Gpu } from '../../engine/gpu/device.ts';
 import { unpackedSoftwareDriver } from '../../engine/gpu/driver-files.ts';
-import { POISON, runLaunch, type Arrays } from '../../engine/gpu/run-launch.ts';
+import { POISON, runLaunch, type Arrays, type TypedArray } from '../../engine/gpu/run-launch.ts';
 import type { Kernel, Shape } from '../../kernels/contract.ts';
 import type { Random } from '../../kernels/random.ts';
 
@@ -35,35 +34,39 @@ export interface Comparison<S extends Shape> {
 }
 
 /**
- * Launches twice between guard words: both launches give the same bits, every output word was written, no input changed, and
- * every output is within `ulps` of its expected value.
+ * Launches twice between guard words and says what is wrong; nothing is when both launches give the same bits, every output word
+ * was written, no input changed, and every output is within `ulps` of its expected value.
+ * @throws GuardViolation when a launch wrote outside a binding.
  */
-export async function agreesWithReference<S extends Shape>(gpu: Gpu, { kernel, shape, inputs, expected, ulps }: Comparison<S>): Promise<void> {
-  const what = `${kernel.name} ${JSON.stringify(shape)}`;
+export async function faultsAgainstReference<S extends Shape>(gpu: Gpu, { kernel, shape, inputs, expected, ulps }: Comparison<S>): Promise<string[]> {
   const outputs = await runLaunch(gpu, kernel, shape, undefined, inputs, { guards: true });
   const again = await runLaunch(gpu, kernel, shape, undefined, inputs, { guards: true });
-  for (const { name, access } of kernel.bindings) {
+  return kernel.bindings.flatMap(({ name, access }) => {
     const got = outputs[name]!;
-    expect(Buffer.compare(bytes(got), bytes(again[name]!)), `${what}: ${name} repeats`).toBe(0);
-    if (access === 'read') {
-      expect(Buffer.compare(bytes(got), bytes(inputs[name]!)), `${what}: input ${name} is unchanged`).toBe(0);
-      continue;
-    }
-    expect(new Uint32Array(got.buffer, got.byteOffset, got.length).includes(POISON), `${what}: ${name} has an unwritten word`).toBe(false);
-    const values = expected[name]!;
-    expect(got.length).toBe(values.length);
-    const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    let worst = 0;
-    let at = 0;
-    values.forEach((value, i) => {
-      const error = Math.abs(got[i]! - value);
-      // A NaN must count as the worst error of all.
-      if (!(error <= worst)) [worst, at] = [Number.isNaN(error) ? Infinity : error, i];
-    });
-    expect(worst, `${what}: ${name}[${at}] is ${got[at]}, expected ${values[at]}`).toBeLessThanOrEqual(ulps * 2 ** -23 * largest);
-  }
+    if (!sameBits(got, again[name]!)) return [`${name} differs between two launches`];
+    if (access === 'read') return sameBits(got, inputs[name]!) ? [] : [`input ${name} changed`];
+    if (new Uint32Array(got.buffer, got.byteOffset, got.length).includes(POISON)) return [`${name} has a word that was never written`];
+    return valueFaults(name, got, expected[name]!, ulps);
+  });
 }
 
-function bytes(array: Float32Array | Uint32Array): Uint8Array {
+function valueFaults(name: string, got: TypedArray, expected: Float64Array, ulps: number): string[] {
+  if (got.length !== expected.length) return [`${name} has ${got.length} elements, expected ${expected.length}`];
+  const allowed = ulps * 2 ** -23 * expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  let worst = 0;
+  let at = -1;
+  expected.forEach((value, i) => {
+    const error = Math.abs(got[i]! - value);
+    // A NaN must count as the worst error of all.
+    if (!(error <= worst)) [worst, at] = [Number.isNaN(error) ? Infinity : error, i];
+  });
+  return worst > allowed ? [`${name}[${at}] is ${got[at]}, expected ${expected[at]}: off by ${worst}, allowed ${allowed}`] : [];
+}
+
+function sameBits(one: TypedArray, other: TypedArray): boolean {
+  return Buffer.compare(bytes(one), bytes(other)) === 0;
+}
+
+function bytes(array: TypedArray): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

@@ -14,7 +14,7 @@ import { sdpaDecode } from '../../kernels/sdpa-decode/sdpa-decode.ts';
 import { sdpaDecodeReference } from '../../kernels/sdpa-decode/sdpa-decode.reference.ts';
 import { sdpaPrefill } from '../../kernels/sdpa-prefill/sdpa-prefill.ts';
 import { sdpaPrefillReference } from '../../kernels/sdpa-prefill/sdpa-prefill.reference.ts';
-import { agreesWithReference, openAnyGpu, uniform } from './against-reference.ts';
+import { faultsAgainstReference, openAnyGpu, uniform } from './against-reference.ts';
 
 let gpu: Gpu;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('qk-norm', () => {
   ])('$name', async ({ shape }) => {
     const random = new Random(1);
     const inputs = { x: uniform(random, shape.rows * shape.rowStride, 3), weight: uniform(random, shape.headDim, 2) };
-    await agreesWithReference(gpu, { kernel: qkNorm, shape, inputs, expected: qkNormReference(shape, inputs), ulps: 8 });
+    expect(await faultsAgainstReference(gpu, { kernel: qkNorm, shape, inputs, expected: qkNormReference(shape, inputs), ulps: 8 })).toEqual([]);
   });
 });
 
@@ -51,7 +51,7 @@ describe('rope', () => {
       return i % shape.rotary < half ? Math.cos(angle) : Math.sin(angle);
     });
     const inputs = { x: uniform(random, shape.rows * shape.heads * shape.headDim, 4), table, position: Uint32Array.of(position) };
-    await agreesWithReference(gpu, { kernel: rope, shape, inputs, expected: ropeReference(shape, inputs), ulps: 2 });
+    expect(await faultsAgainstReference(gpu, { kernel: rope, shape, inputs, expected: ropeReference(shape, inputs), ulps: 2 })).toEqual([]);
   });
 });
 
@@ -71,7 +71,7 @@ describe('kv-write', () => {
       kCache: uniform(random, shape.context * width),
       vCache: uniform(random, shape.context * width),
     };
-    await agreesWithReference(gpu, { kernel: kvWrite, shape, inputs, expected: kvWriteReference(shape, inputs), ulps: 0 });
+    expect(await faultsAgainstReference(gpu, { kernel: kvWrite, shape, inputs, expected: kvWriteReference(shape, inputs), ulps: 0 })).toEqual([]);
   });
 });
 
@@ -100,7 +100,7 @@ describe('sdpa-prefill', () => {
     { name: 'the widest head', shape: { rows: 1, heads: 1, kvHeads: 1, headDim: 448, context: 40 }, position: 35 },
   ])('$name', async ({ shape, position }) => {
     const inputs = attentionInputs(shape, position);
-    await agreesWithReference(gpu, { kernel: sdpaPrefill, shape, inputs, expected: sdpaPrefillReference(shape, inputs), ulps: 64 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaPrefill, shape, inputs, expected: sdpaPrefillReference(shape, inputs), ulps: 64 })).toEqual([]);
   });
 
   it('stays right where exponentials of raw scores would overflow and where early keys weigh nothing', async () => {
@@ -108,9 +108,11 @@ describe('sdpa-prefill', () => {
     const random = new Random(5);
     const kCache = Float32Array.from({ length: 80 * 4 }, (_, i) => (i % 4 === 0 ? Math.floor(i / 4) : 0));
     const inputs = { q: new Float32Array(32).fill(400), kCache, vCache: uniform(random, 320), position: Uint32Array.of(72) };
-    await agreesWithReference(gpu, { kernel: sdpaPrefill, shape, inputs, expected: sdpaPrefillReference(shape, inputs), ulps: 4 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaPrefill, shape, inputs, expected: sdpaPrefillReference(shape, inputs), ulps: 4 })).toEqual([]);
     const falling = { ...inputs, q: new Float32Array(32).fill(-400) };
-    await agreesWithReference(gpu, { kernel: sdpaPrefill, shape, inputs: falling, expected: sdpaPrefillReference(shape, falling), ulps: 4 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaPrefill, shape, inputs: falling, expected: sdpaPrefillReference(shape, falling), ulps: 4 })).toEqual(
+      [],
+    );
   });
 });
 
@@ -126,16 +128,18 @@ describe('sdpa-decode', () => {
     { name: '7,168 keys', shape: { rows: 1, heads: 2, kvHeads: 1, headDim: 64, context: 7168 }, position: 7167 },
   ])('$name', async ({ shape, position }) => {
     const inputs = attentionInputs(shape, position);
-    await agreesWithReference(gpu, { kernel: sdpaDecode, shape, inputs, expected: sdpaDecodeReference(shape, inputs), ulps: 64 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaDecode, shape, inputs, expected: sdpaDecodeReference(shape, inputs), ulps: 64 })).toEqual([]);
   });
 
   it('stays right where exponentials of raw scores would overflow and where early keys weigh nothing', async () => {
     const shape = { rows: 1, heads: 1, kvHeads: 1, headDim: 4, context: 600 };
     const kCache = Float32Array.from({ length: 600 * 4 }, (_, i) => (i % 4 === 0 ? Math.floor(i / 4) : 0));
     const inputs = { q: new Float32Array(4).fill(400), kCache, vCache: uniform(new Random(6), 2400), position: Uint32Array.of(599) };
-    await agreesWithReference(gpu, { kernel: sdpaDecode, shape, inputs, expected: sdpaDecodeReference(shape, inputs), ulps: 4 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaDecode, shape, inputs, expected: sdpaDecodeReference(shape, inputs), ulps: 4 })).toEqual([]);
     const falling = { ...inputs, q: new Float32Array(4).fill(-400) };
-    await agreesWithReference(gpu, { kernel: sdpaDecode, shape, inputs: falling, expected: sdpaDecodeReference(shape, falling), ulps: 4 });
+    expect(await faultsAgainstReference(gpu, { kernel: sdpaDecode, shape, inputs: falling, expected: sdpaDecodeReference(shape, falling), ulps: 4 })).toEqual(
+      [],
+    );
   });
 });
 
@@ -147,7 +151,7 @@ describe('output-gate', () => {
   ])('$name', async ({ shape }) => {
     const random = new Random(7);
     const inputs = { attn: uniform(random, shape.rows * shape.heads * shape.headDim, 2), qg: uniform(random, shape.rows * shape.rowStride, 9) };
-    await agreesWithReference(gpu, { kernel: outputGate, shape, inputs, expected: outputGateReference(shape, inputs), ulps: 32 });
+    expect(await faultsAgainstReference(gpu, { kernel: outputGate, shape, inputs, expected: outputGateReference(shape, inputs), ulps: 32 })).toEqual([]);
   });
 
   it('saturates instead of overflowing', async () => {
