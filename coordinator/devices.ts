@@ -95,7 +95,7 @@ export function viewDevices(queries: Queries): DeviceView[] {
       note: noteOf(row, live, row.job === null ? 0 : (legs.get(row.job) ?? 0)),
     };
   });
-  return views.sort((a, b) => Number(b.live) - Number(a.live));
+  return views.toSorted((a, b) => Number(b.live) - Number(a.live));
 }
 
 function noteOf(row: DeviceRow, live: boolean, legs: number): string {

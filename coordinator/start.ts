@@ -40,7 +40,7 @@ export interface Coordinator {
 export async function startCoordinator({ state, port, redisUrl, log }: CoordinatorOptions): Promise<Coordinator> {
   const undo: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step();
+    for (const step of undo.splice(0).toReversed()) await step();
   };
   try {
     const directory = takeStateDirectory(state);

@@ -1,5 +1,6 @@
 /** Runs git on the bare repository with nothing inherited that could change what it does. */
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
@@ -23,12 +24,18 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 
 /**
  * @param input what git reads on stdin: text, or a stream that is passed through; nothing when left out.
+ * @param quarantine an object directory for new objects; the repository's own are read beside it.
  * @throws Error when git cannot be started, or when `input` throws (git is then ended, and that error is the one thrown).
  */
-export async function git(repository: string, args: readonly string[], input?: string | AsyncIterable<Uint8Array>): Promise<GitResult> {
+export async function git(repository: string, args: readonly string[], input?: string | AsyncIterable<Uint8Array>, quarantine?: string): Promise<GitResult> {
   const child = spawn('git', ['-c', 'core.hooksPath=/dev/null', '-c', 'gc.auto=0', ...args], {
     cwd: repository,
-    env: { ...ENVIRONMENT, PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_DIR: repository },
+    env: {
+      ...ENVIRONMENT,
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      GIT_DIR: repository,
+      ...(quarantine === undefined ? {} : { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repository, 'objects') }),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exited = new Promise<number>((resolve, reject) => {

@@ -3,7 +3,7 @@
  * Nothing is ever checked out. Every kept head has the ref `refs/fleet/SHA`, so all its objects stay.
  */
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_BUNDLE_BYTES } from '../protocol/heads.ts';
@@ -17,7 +17,7 @@ export interface Heads {
   /** Which of these commits are here, with everything they reach. */
   have(commits: readonly string[]): Promise<string[]>;
   /**
-   * Adds a bundle's objects, strictly checked, and keeps `heads`, which must be among its tips or be here already.
+   * Adds a bundle's objects, strictly checked, and keeps `heads`, which must be in it (as tips or below them) or be here already.
    * @throws Refusal for a bad, too large or unconnected bundle; then nothing of it stays.
    */
   ingest(bundle: AsyncIterable<Uint8Array>, heads: readonly string[]): Promise<void>;
@@ -36,9 +36,9 @@ export async function openHeads(repository: string, tmp: string): Promise<Heads>
     if (made.status !== 0) throw new Error(`git init ${repository} failed: ${made.stderr}`);
   }
 
-  const have = async (commits: readonly string[]): Promise<string[]> => {
+  const have = async (commits: readonly string[], quarantine?: string): Promise<string[]> => {
     if (commits.length === 0) return [];
-    const found = await git(repository, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], `${commits.join('\n')}\n`);
+    const found = await git(repository, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], `${commits.join('\n')}\n`, quarantine);
     return found.stdout
       .toString('latin1')
       .split('\n')
@@ -51,15 +51,11 @@ export async function openHeads(repository: string, tmp: string): Promise<Heads>
   };
 
   return {
-    have,
+    have: (commits) => have(commits),
 
     async ingest(stream, heads) {
       const { header, pack } = await splitBundle(limited(stream));
-      const lacking = heads.filter((head) => !header.tips.includes(head));
-      const present = new Set(await have([...lacking, ...header.prerequisites]));
-      const absent = lacking.find((head) => !present.has(head));
-      if (absent !== undefined)
-        throw new Refusal('unknown-head', `the bundle does not hold head ${absent}`, 'bundle a ref that points at it: git bundle create FILE REF');
+      const present = new Set(await have(header.prerequisites));
       const base = header.prerequisites.find((commit) => !present.has(commit));
       if (base !== undefined)
         throw new Refusal(
@@ -68,26 +64,32 @@ export async function openHeads(repository: string, tmp: string): Promise<Heads>
           'ask POST /api/heads/have and cut the bundle at a commit that is present',
         );
 
-      const indexed = await git(repository, ['index-pack', '--strict', '--fix-thin', '--stdin'], pack);
-      if (indexed.status !== 0)
-        throw new Refusal('bad-request', `git refuses the bundle: ${firstFatal(indexed.stderr)}`, 'check the repository with: git fsck --strict');
-      const dropPack = async (): Promise<void> => {
-        const name = /([0-9a-f]{40})\s*$/.exec(indexed.stdout.toString('latin1'))?.[1];
-        for (const end of ['pack', 'idx', 'rev']) await rm(join(repository, 'objects', 'pack', `pack-${name}.${end}`), { force: true });
-      };
-      const commits = new Set(await have(heads));
-      const noCommit = heads.find((head) => !commits.has(head));
-      const connected =
-        noCommit === undefined
-          ? await git(repository, ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--glob=refs/fleet/*'], `${heads.join('\n')}\n`)
-          : null;
-      if (connected?.status !== 0) {
-        await dropPack();
-        throw new Refusal(
-          'bad-request',
-          noCommit ? `${noCommit} is no commit` : `the bundle lacks objects: ${firstFatal(connected?.stderr ?? '')}`,
-          'make the bundle again from a complete clone',
+      // New objects stay apart until they were checked, so that what is here is always connected.
+      const quarantine = join(tmp, `objects-${randomBytes(8).toString('hex')}`);
+      await mkdir(join(quarantine, 'pack'), { recursive: true });
+      try {
+        const indexed = await git(repository, ['index-pack', '--strict', '--fix-thin', '--stdin'], pack, quarantine);
+        if (indexed.status !== 0)
+          throw new Refusal('bad-request', `git refuses the bundle: ${firstFatal(indexed.stderr)}`, 'check the repository with: git fsck --strict');
+        const commits = new Set(await have(heads, quarantine));
+        const absent = heads.find((head) => !commits.has(head));
+        if (absent !== undefined)
+          throw new Refusal('unknown-head', `the bundle does not hold head ${absent}`, 'bundle a ref that reaches it: git bundle create FILE REF');
+        const connected = await git(
+          repository,
+          ['rev-list', '--objects', '--quiet', '--stdin', '--not', '--glob=refs/fleet/*'],
+          `${heads.join('\n')}\n`,
+          quarantine,
         );
+        if (connected.status !== 0)
+          throw new Refusal('bad-request', `the bundle lacks objects: ${firstFatal(connected.stderr)}`, 'make the bundle again from a complete clone');
+        // The index last: a pack without one is not looked at.
+        const files = await readdir(join(quarantine, 'pack'));
+        for (const file of files.toSorted((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx')))) {
+          await rename(join(quarantine, 'pack', file), join(repository, 'objects', 'pack', file));
+        }
+      } finally {
+        await rm(quarantine, { recursive: true, force: true });
       }
       await keep(heads);
     },
