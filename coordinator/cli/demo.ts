@@ -19,6 +19,7 @@ import { readHeads, submitRun } from './submit-run.ts';
 interface DemoFlags {
   heads: string;
   pairs: number;
+  repo: string;
   state?: string;
   json?: boolean;
   stay?: boolean;
@@ -28,9 +29,10 @@ interface DemoFlags {
 export function registerDemo(program: Command): void {
   program
     .command('demo')
-    .description('start a coordinator and an agent for every adapter that opens, compare two arms of this repository, stop everything')
-    .option('--heads <arms>', 'arms of this repository, baseline first', 'HEAD[qmm=scalar],HEAD[qmm=vec4]')
+    .description('start a coordinator and an agent for every adapter that opens, compare two arms of this checkout, stop everything')
+    .option('--heads <arms>', 'arms of the repository, baseline first', 'HEAD[qmm=scalar],HEAD[qmm=vec4]')
     .option('--pairs <n>', 'pairs of decode legs a case', integer(1, 500), 3)
+    .option('--repo <dir>', 'the repository', FLEET_ROOT)
     .option('--state <dir>', 'state directory (default: a new temporary one)')
     .option('--stay', 'keep the page up until Ctrl-C')
     .option('--json', 'print one JSON object on stdout')
@@ -43,7 +45,7 @@ export function registerDemo(program: Command): void {
 async function demo(flags: DemoFlags): Promise<number> {
   // What can be wrong with the heads shows before anything is started.
   const arms = readHeads(flags.heads);
-  const repository = openRepository(FLEET_ROOT);
+  const repository = openRepository(path.resolve(flags.repo));
   resolveArms(repository, arms);
   const edits = uncommittedFiles(repository);
   if (edits > 0)

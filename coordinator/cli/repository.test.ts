@@ -65,6 +65,19 @@ test('a bundle holds what the receiver lacks, from a commit no branch names, and
   expect(git(receiver, 'show', 'got:fleet.json')).toBe('2');
 });
 
+test('a shallow clone is refused where its history ends too early, and serves where it does not', () => {
+  commit('1');
+  const second = commit('2');
+  const clone = path.join(folder, 'shallow');
+  git(folder, 'clone', '-q', '--depth', '1', `file://${work}`, clone);
+  work = clone;
+  const third = commit('3');
+  const scratch = path.join(folder, 'scratch');
+  mkdirSync(scratch);
+  expect(() => writeBundle(openRepository(clone), [third], [], scratch)).toThrow(/is a shallow clone/);
+  expect(writeBundle(openRepository(clone), [third], [second], mkdtempSync(path.join(folder, 's-')))).not.toBeNull();
+});
+
 test('nothing new makes no bundle', () => {
   const first = commit('1');
   const scratch = path.join(folder, 'scratch');

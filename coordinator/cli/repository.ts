@@ -1,6 +1,6 @@
 /** The submitter's git repository: heads resolved to commits, and a bundle of what the coordinator lacks. Nothing in it is changed. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Arm } from '../core/arms.ts';
 import type { ArmRequest } from '../protocol/run.ts';
@@ -65,7 +65,7 @@ export function uncommittedFiles(repository: Repository): number {
  * A bundle needs refs, and a commit that was never pushed may have none. They are made in an empty repository under `scratch`
  * that borrows the objects, so that nothing is written to the submitter's own.
  * @returns the file, or null when there is nothing left to send.
- * @throws CliError (exit 5) when git fails.
+ * @throws CliError (exit 2) for a shallow clone that ends too early, (exit 5) when git fails.
  */
 export function writeBundle(repository: Repository, heads: readonly string[], present: readonly string[], scratch: string): string | null {
   const must = (result: GitResult): GitResult => {
@@ -78,7 +78,18 @@ export function writeBundle(repository: Repository, heads: readonly string[], pr
   mkdirSync(path.join(borrowed, 'objects/info'), { recursive: true });
   writeFileSync(path.join(borrowed, 'objects/info/alternates'), `${where('objects')}\n`);
   const shallow = where('shallow');
-  if (existsSync(shallow)) copyFileSync(shallow, path.join(borrowed, 'shallow'));
+  if (existsSync(shallow)) {
+    // A bundle cannot say that history ends early, so a commit whose parents this clone lacks cannot be sent.
+    const cut = new Set(readFileSync(shallow, 'utf8').split('\n').filter(Boolean));
+    const toSend = must(git(repository.directory, ['rev-list', '--stdin'], `${[...heads, ...present.map((commit) => `^${commit}`)].join('\n')}\n`)).stdout;
+    if (toSend.split('\n').some((commit) => cut.has(commit))) {
+      throw new CliError(
+        `${repository.name} is a shallow clone, and what the coordinator lacks reaches back past its end`,
+        `git -C ${repository.name} fetch --unshallow`,
+      );
+    }
+    writeFileSync(path.join(borrowed, 'shallow'), readFileSync(shallow));
+  }
 
   const refs = heads.map((head, index) => {
     const ref = `refs/heads/fleet-${index}`;
