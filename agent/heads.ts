@@ -146,12 +146,16 @@ export class Heads {
     await git(this.repository, ['init', '--bare', '--quiet', '--template=', '.']);
   }
 
+  /** Whether the head is kept, or reached by one that is: then nothing is left to fetch, and it is kept from now on. */
   private async has(head: string): Promise<boolean> {
     try {
-      await git(this.repository, ['show-ref', '--verify', '--quiet', `refs/fleet/${head}`]);
+      const reaching = await git(this.repository, ['for-each-ref', '--count=1', `--contains=${head}`, '--format=%(refname)', 'refs/fleet/']);
+      if (reaching === '') return false;
+      await git(this.repository, ['update-ref', `refs/fleet/${head}`, head]);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      if (error instanceof GitError) return false; // no such commit here
+      throw error;
     }
   }
 

@@ -167,7 +167,7 @@ async function clearLeftovers(state: StateFolder, log: Log): Promise<void> {
 async function main(): Promise<number> {
   try {
     const options = parseArguments(process.argv.slice(2), process.env);
-    await serve(options, openLog(process.env['FLEET_LOG'] ?? 'info', options.device));
+    await serve(options, openLog(process.env['FLEET_LOG_LEVEL'] ?? 'info', options.device));
     return FLEET_EXIT.ok;
   } catch (error) {
     if (error instanceof UsageError) {

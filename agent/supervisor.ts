@@ -65,6 +65,8 @@ async function runLeg(leg: LegCommand): Promise<void> {
   running = { command };
   report({ kind: 'started', index: leg.index, pid: command.pid });
   const ran = await command.result;
+  // Killed by `end`: that is no result of the leg.
+  if (ending.signal.aborted) return;
   running = null;
   report({ kind: 'leg', index: leg.index, lockHeldBefore, lockHeldAfter: held.stillHeld(), ran });
 }

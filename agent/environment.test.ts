@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { headEnvironment } from './environment.ts';
+
+describe('headEnvironment', () => {
+  const source = {
+    PATH: '/bin',
+    HOME: '/root',
+    REDIS_URL: 'redis://:secret@h',
+    FLEET_TOKEN: 'secret',
+    NPM_TOKEN: 'secret',
+    LD_LIBRARY_PATH: '/l',
+    FLEET_DRIVERS: '/d',
+    VK_DRIVER_FILES: '/own.json',
+  };
+
+  it('passes on nothing but what is named', () => {
+    const env = headEnvironment({ home: '/h', tmp: '/t' }, '/icd.json', source);
+    expect(Object.keys(env).toSorted()).toEqual(['FLEET_DRIVERS', 'HOME', 'LANG', 'LD_LIBRARY_PATH', 'PATH', 'TMPDIR', 'VK_DRIVER_FILES', 'XDG_RUNTIME_DIR']);
+    expect(JSON.stringify(env)).not.toContain('secret');
+    expect(env).toMatchObject({ HOME: '/h', TMPDIR: '/t', VK_DRIVER_FILES: '/icd.json' });
+  });
+
+  it('uses the agent’s own driver files where the adapter names none', () => {
+    expect(headEnvironment({ home: '/h', tmp: '/t' }, null, source)['VK_DRIVER_FILES']).toBe('/own.json');
+    expect(headEnvironment({ home: '/h', tmp: '/t' }, null, { PATH: '/bin' })).not.toHaveProperty('VK_DRIVER_FILES');
+  });
+});
