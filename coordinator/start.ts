@@ -1,12 +1,13 @@
 /** Starts every part of the coordinator in order, and stops them in the reverse order. */
 import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openStore } from '../db/open.ts';
-
+import { webRoutes } from '../web/app.tsx';
 import { openBlobs } from './blobs.ts';
+import { renderMarkdown } from './core/report.ts';
+import { viewDevices } from './devices.ts';
 import type { Log } from './events.ts';
 import { openHeads } from './heads/repository.ts';
 import { buildApp } from './http/app.ts';
@@ -14,6 +15,7 @@ import { openJudge } from './judge-job.ts';
 import { openDeviceQueues } from './queue/device-queues.ts';
 import { openCarrier, type Carrier } from './queue/reconcile.ts';
 import { startRedisServer } from './queue/redis-server.ts';
+import { listRunSummaries, viewRun } from './run-view.ts';
 import { takeStateDirectory } from './state-directory.ts';
 
 export interface CoordinatorOptions {
@@ -62,7 +64,12 @@ export async function startCoordinator({ state, port, redisUrl, log }: Coordinat
     undo.push(() => carrier.stop());
 
     let origin = '';
-    const pages = new Hono();
+    const pages = webRoutes({
+      run: (id) => viewRun(store.queries, origin, id),
+      runs: () => listRunSummaries(store.queries),
+      devices: () => viewDevices(store.queries),
+      renderMarkdown,
+    });
     const app = buildApp({ store, blobs, heads, queues, carrier, judge, log, redisUrl: url, origin: () => origin }, pages);
     const server = createAdaptorServer({ fetch: app.fetch }) as Server;
     await listen(server, port);

@@ -39,17 +39,19 @@ const retry = (tries: number): number => Math.min(250 * 2 ** tries, 3000);
 export async function openDeviceQueues(url: string, log: Log, onReady: () => void): Promise<DeviceQueues> {
   // Commands fail at once while Redis is away: SQLite has the job, and the next reconciliation carries it.
   const connection = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, connectTimeout: 5000, retryStrategy: retry, lazyConnect: true });
-  connection.on('error', (error) => log.event('redis.unreachable', {}, error));
+  let refused: Error | null = null;
+  const whileStarting = (error: Error): void => {
+    refused = error;
+  };
+  connection.on('error', whileStarting);
   try {
     await connection.connect();
     await requireVersion(connection);
   } catch (cause) {
     connection.disconnect();
-    const where = new URL(url).host;
-    throw cause instanceof Error && cause.message.startsWith('Redis ')
-      ? cause
-      : new Error(`Redis at ${where} does not answer: ${(cause as Error).message}. next: start it, or unset REDIS_URL so that fleet starts its own`, { cause });
+    throw cause instanceof OldRedis ? cause : unreachable(url, refused ?? (cause as Error));
   }
+  connection.off('error', whileStarting).on('error', (error) => log.event('redis.unreachable', {}, error));
   connection.on('ready', onReady);
 
   const opened = new Map<string, { queue: Queue; checker: Worker }>();
@@ -114,6 +116,14 @@ export async function openDeviceQueues(url: string, log: Log, onReady: () => voi
       connection.disconnect();
     },
   };
+}
+
+class OldRedis extends Error {}
+
+function unreachable(url: string, cause: Error): Error {
+  return new Error(`Redis at ${new URL(url).host} does not answer: ${cause.message}. next: start it, or unset REDIS_URL so that fleet starts its own`, {
+    cause,
+  });
 }
 
 async function requireVersion(connection: Redis): Promise<void> {
