@@ -1,0 +1,142 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+import type { Child } from 'hono/jsx';
+import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
+import type { Verdict } from '../../coordinator/protocol/verdict.ts';
+import { ContractRows } from '../parts/contract-rows.tsx';
+import { Coverage } from '../parts/coverage.tsx';
+import { Effects } from '../parts/effects.tsx';
+import { EvidenceBadge } from '../parts/evidence-badge.tsx';
+import { Heads } from '../parts/heads.tsx';
+import { Identities } from '../parts/identities.tsx';
+import { Legs } from '../parts/legs.tsx';
+import { LineRows } from '../parts/line-rows.tsx';
+import { VerdictBadge } from '../parts/verdict-badge.tsx';
+import { VerdictTable } from '../parts/verdict-table.tsx';
+import { clean, when } from '../show.ts';
+
+/** `HEAD[qmm=vec4] against HEAD[qmm=scalar]`, for the tab. */
+export function runTitle(view: RunView): string {
+  const [baseline, ...candidates] = view.arms.map((arm) => clean(arm.label));
+  return `${candidates.join(', ')} against ${baseline} · fleet ${view.run}`;
+}
+
+/** One run: verdicts first, then what they rest on, device by device. */
+export function RunPage({ view, markdown }: { readonly view: RunView; readonly markdown: string }): Child {
+  const [baseline, ...candidates] = view.arms;
+  const devices = [...new Set(view.jobs.map((job) => job.device))];
+  return (
+    <>
+      <section id="top">
+        <p class="eyebrow">
+          run <code>{view.run}</code> · submitted <time datetime={view.submittedAt}>{when(view.submittedAt)}</time> ·{' '}
+          {view.done ? 'done' : <strong>running</strong>}
+        </p>
+        <h1>
+          {candidates.map((arm, i) => (
+            <>
+              {i > 0 && ', '}
+              <code>{clean(arm.label)}</code>
+            </>
+          ))}{' '}
+          <span class="against">against</span> <code>{clean(baseline?.label ?? '')}</code>
+        </h1>
+        <VerdictTable view={view} />
+      </section>
+      <section id="heads-section">
+        <h2 id="heads">Heads and rule</h2>
+        <Heads view={view} />
+      </section>
+      {devices.map((device) => (
+        <Device device={device} view={view} />
+      ))}
+      <section id="coverage-section">
+        <h2 id="coverage">Coverage</h2>
+        <Coverage view={view} />
+      </section>
+      <section id="markdown-section">
+        <h2 id="markdown">Markdown for a pull request</h2>
+        <details id="markdown-text">
+          <summary>
+            The same as <code>fleet report {view.run} --format markdown</code>
+          </summary>
+          <button type="button" class="copy" data-copy="markdown-source" hidden>
+            Copy
+          </button>
+          <pre id="markdown-source" tabindex={0} role="region" aria-labelledby="markdown">
+            {markdown}
+          </pre>
+        </details>
+      </section>
+    </>
+  );
+}
+
+function Device({ device, view }: { readonly device: string; readonly view: RunView }): Child {
+  const jobs = view.jobs.filter((job) => job.device === device);
+  const first = jobs[0]!;
+  return (
+    <section id={`device-${device}-section`}>
+      <h2 id={`device-${device}`}>
+        {device} <EvidenceBadge evidence={first.evidence} /> <span class="aside">{clean(first.adapter)}</span>
+      </h2>
+      {first.evidence === 'software' && <p class="warn">A CPU Vulkan driver. Nothing here is evidence about any GPU, neither of correctness nor of speed.</p>}
+      {jobs.map((job) => (
+        <Job job={job} view={view} />
+      ))}
+    </section>
+  );
+}
+
+function Job({ job, view }: { readonly job: JobView; readonly view: RunView }): Child {
+  const id = `${job.device}-${job.suite}`;
+  return (
+    <article id={`job-${id}`}>
+      <h3>
+        {job.suite}
+        {job.verdicts.length === 0 && <span class="aside"> {job.state}</span>}
+      </h3>
+      {job.verdicts.length === 0 && job.note !== '' && <p class="note">{clean(job.note)}</p>}
+      {job.verdicts.map((verdict, i) => (
+        <Findings verdict={verdict} view={view} id={`${id}-${i}`} several={job.verdicts.length > 1} />
+      ))}
+      <Legs job={job} view={view} id={`legs-${id}`} />
+      {job.attempts.length > 1 && (
+        <ul class="attempts">
+          {job.attempts.map((attempt) => (
+            <li>
+              attempt {attempt.number}, opened {when(attempt.openedAt)}: {attempt.state}
+              {attempt.note !== '' && `, ${clean(attempt.note)}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}
+
+function Findings({
+  verdict,
+  view,
+  id,
+  several,
+}: {
+  readonly verdict: Verdict;
+  readonly view: RunView;
+  readonly id: string;
+  readonly several: boolean;
+}): Child {
+  return (
+    <>
+      <p class="finding">
+        <VerdictBadge word={verdict.verdict} /> {several && <code>{clean(verdict.candidate)}</code>} {clean(verdict.reason)}
+      </p>
+      <Effects verdict={verdict} rule={view.rule} id={`effect-${id}`} />
+      <Identities rows={verdict.identities} id={`identity-${id}`} />
+      <LineRows rows={verdict.lines} id={`lines-${id}`} title={verdict.contract.length > 0 ? 'Contract lines' : 'Printed lines'} />
+      <ContractRows rows={verdict.contract} id={`contract-${id}`} />
+      <p class="note">
+        computed from <code title="SHA-256 of the canonical JSON of the records used">{verdict.computedFrom}</code>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,131 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+import type { Child } from 'hono/jsx';
+import type { RunView } from '../../coordinator/protocol/run.ts';
+import type { Effect, Verdict } from '../../coordinator/protocol/verdict.ts';
+import { clean, count, fixed, gain, milliseconds, probability } from '../show.ts';
+import { PairPlot } from './pair-plot.tsx';
+
+/** Every case's pairs in run order, its figures, and what the rule says. Gains come from the verdict, never from a page. */
+export function Effects({ verdict, rule, id }: { readonly verdict: Verdict; readonly rule: RunView['rule']; readonly id: string }): Child {
+  if (verdict.effects.length === 0) return null;
+  return (
+    <>
+      {verdict.effects.map((effect) => (
+        <CaseEffect effect={effect} verdict={verdict} rule={rule} id={`${id}-${effect.case}`} />
+      ))}
+    </>
+  );
+}
+
+function CaseEffect({
+  effect,
+  verdict,
+  rule,
+  id,
+}: {
+  readonly effect: Effect;
+  readonly verdict: Verdict;
+  readonly rule: RunView['rule'];
+  readonly id: string;
+}): Child {
+  return (
+    <div class="case">
+      <h4 id={id}>
+        {effect.case} <span class="figure">{gain(effect.medianPercent)} %</span> <span class="aside">median of {count(effect.pairs.length, 'pair')}</span>
+      </h4>
+      <p class="note">Timed, in ms: {clean(effect.metric)}. Gain = (baseline − candidate) / baseline.</p>
+      <div class="split">
+        <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
+          <table class="numbers">
+            <thead>
+              <tr>
+                <th scope="col" class="n">
+                  pair
+                </th>
+                <th scope="col">first</th>
+                <th scope="col" class="n">
+                  baseline
+                </th>
+                <th scope="col" class="n">
+                  leg
+                </th>
+                <th scope="col" class="n">
+                  candidate
+                </th>
+                <th scope="col" class="n">
+                  leg
+                </th>
+                <th scope="col" class="n">
+                  gain %
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {effect.pairs.map((pair) => (
+                <>
+                  <tr id={`${id}-pair-${pair.pair}`}>
+                    <th scope="row" class="n">
+                      {pair.pair}
+                    </th>
+                    <td>{pair.order === 'baseline-first' ? 'baseline' : 'candidate'}</td>
+                    <td class="n">{milliseconds(pair.baselineMs)}</td>
+                    <td class="n dim">{pair.baselineLeg}</td>
+                    <td class="n">{milliseconds(pair.candidateMs)}</td>
+                    <td class="n dim">{pair.candidateLeg}</td>
+                    <td class={pair.gainPercent > 0 ? 'n strong' : 'n strong loss'}>{gain(pair.gainPercent)}</td>
+                  </tr>
+                  {pair.flags.map((flag) => (
+                    <tr class="flag">
+                      <td></td>
+                      <td colspan={6}>⚑ {flag}</td>
+                    </tr>
+                  ))}
+                </>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <PairPlot effect={effect} thresholdPercent={rule.medianPercent} id={`${id}-plot`} />
+      </div>
+      <dl class="facts">
+        <Fact name="range">
+          {gain(effect.minPercent)} to {gain(effect.maxPercent)} %
+        </Fact>
+        <Fact name="Hodges–Lehmann">
+          {gain(effect.hodgesLehmannPercent)} %{' '}
+          {effect.interval === null ? (
+            <span class="aside">no 95 % interval from fewer than 6 pairs</span>
+          ) : (
+            <span class="aside">
+              {gain(effect.interval.low)} to {gain(effect.interval.high)} ({fixed(effect.interval.confidence * 100, 1)} %)
+            </span>
+          )}
+        </Fact>
+        <Fact name="sign-flip p">
+          {probability(effect.signFlipP)}{' '}
+          <span class="aside">
+            least that {count(effect.pairs.length, 'pair')} can reach: {probability(effect.smallestP)}
+          </span>
+        </Fact>
+        {effect.medianWithoutFlaggedPercent !== null && (
+          <Fact name="without flagged">
+            {gain(effect.medianWithoutFlaggedPercent)} % <span class="aside">not binding</span>
+          </Fact>
+        )}
+        <Fact name="device noise">{verdict.calibration}</Fact>
+        <Fact name="rule">
+          <strong>{effect.ruleMet ? 'met' : 'not met'}</strong>: {effect.ruleNote}
+        </Fact>
+      </dl>
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children?: Child }): Child {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

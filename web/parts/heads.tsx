@@ -1,0 +1,61 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+import type { Child } from 'hono/jsx';
+import type { RunView } from '../../coordinator/protocol/run.ts';
+import { clean, count, short, when } from '../show.ts';
+
+const IDENTITIES: Readonly<Record<string, string>> = {
+  exact: 'output equal bit for bit',
+  ids: 'generated ids equal',
+  differ: 'outputs that differ',
+};
+
+/** The arms with commit, tree and subject, and the rule as it was sealed before the first leg. */
+export function Heads({ view }: { readonly view: RunView }): Child {
+  const { rule, seal } = view;
+  const identity = IDENTITIES[rule.identity] ?? rule.identity;
+  return (
+    <>
+      <div class="scroll" tabindex={0} role="region" aria-labelledby="heads">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">arm</th>
+              <th scope="col">as written</th>
+              <th scope="col">commit</th>
+              <th scope="col">tree</th>
+              <th scope="col">subject</th>
+            </tr>
+          </thead>
+          <tbody>
+            {view.arms.map((arm, i) => (
+              <tr>
+                <th scope="row">{i === 0 ? 'baseline' : 'candidate'}</th>
+                <td>
+                  <code>{clean(arm.label)}</code>
+                </td>
+                <td>
+                  <code title={arm.head}>{short(arm.head)}</code>
+                </td>
+                <td>
+                  <code title={arm.tree}>{short(arm.tree)}</code>
+                </td>
+                <td>{clean(arm.subject)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p>
+        Rule: {identity}; median gain at least {rule.medianPercent} %{rule.everyPairPositive && ', every pair positive'}; {count(view.pairs, 'pair')} a case.
+      </p>
+      <details id="seal">
+        <summary>
+          Sealed <time datetime={seal.at}>{when(seal.at)}</time>, before the first leg, as <code class="hash">{seal.sha256}</code>
+        </summary>
+        <pre tabindex={0} role="region" aria-label="Sealed text">
+          {clean(seal.text)}
+        </pre>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+import type { Child } from 'hono/jsx';
+import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
+import { clean, count, fixed } from '../show.ts';
+
+/** The job's legs in the sealed order, with how each ended and links to its raw log and records. */
+export function Legs({ job, view, id }: { readonly job: JobView; readonly view: RunView; readonly id: string }): Child {
+  if (job.legs.length === 0) return null;
+  const posted = job.legs.filter((leg) => leg.measure !== null).length;
+  return (
+    <details id={id} open={job.state !== 'judged'}>
+      <summary>
+        {posted === job.legs.length ? count(posted, 'leg') : `${posted} of ${count(job.legs.length, 'leg')}`}, in run order
+        {job.attempts.length > 0 && (
+          <span class="aside">
+            attempt {job.acceptedAttempt ?? job.attempts.at(-1)!.number} of {job.attempts.length}
+          </span>
+        )}
+      </summary>
+      <div class="scroll" tabindex={0} role="region" aria-label={`Legs of ${job.device}, ${job.suite}`}>
+        <table class="numbers">
+          <thead>
+            <tr>
+              <th scope="col" class="n">
+                leg
+              </th>
+              <th scope="col">arm</th>
+              <th scope="col">case</th>
+              <th scope="col" class="n">
+                pair
+              </th>
+              <th scope="col">outcome</th>
+              <th scope="col" class="n">
+                wall s
+              </th>
+              <th scope="col" class="n">
+                peak MiB
+              </th>
+              <th scope="col">lock before, after</th>
+              <th scope="col">raw</th>
+            </tr>
+          </thead>
+          <tbody>
+            {job.legs.map((leg) => (
+              <tr>
+                <th scope="row" class="n">
+                  {leg.index}
+                </th>
+                <td>
+                  <code>{clean(view.arms[leg.arm]?.label ?? `arm ${leg.arm}`)}</code>
+                </td>
+                <td>{leg.case}</td>
+                <td class="n">{leg.pair ?? '–'}</td>
+                <Outcome measure={leg.measure} />
+                <td class="n">{leg.measure === null ? '–' : fixed(leg.measure.wallMs / 1000, 2)}</td>
+                <td class="n">{leg.measure?.vmHwmKiB == null ? '–' : fixed(leg.measure.vmHwmKiB / 1024, 0)}</td>
+                <td>{leg.measure === null ? '–' : `${held(leg.measure.lockHeldBefore)}, ${held(leg.measure.lockHeldAfter)}`}</td>
+                <td>
+                  <Blob sha={leg.log} name="log" leg={leg.index} />
+                  {leg.log !== null && leg.records !== null && ' · '}
+                  <Blob sha={leg.records} name="records" leg={leg.index} />
+                  {leg.log === null && leg.records === null && '–'}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+const held = (locked: boolean): string => (locked ? 'held' : 'NOT HELD');
+
+function Outcome({ measure }: { readonly measure: JobView['legs'][number]['measure'] }): Child {
+  if (measure === null) return <td class="dim">not yet</td>;
+  const status = measure.signal ?? measure.exitCode;
+  return (
+    <td class={measure.outcome === 'executed' ? '' : 'alarm'}>
+      {measure.outcome}
+      {measure.outcome !== 'executed' && status !== null && ` (${status})`}
+      {measure.note !== '' && <span class="why">{clean(measure.note)}</span>}
+    </td>
+  );
+}
+
+function Blob({ sha, name, leg }: { readonly sha: string | null; readonly name: string; readonly leg: number }): Child {
+  return sha === null ? null : (
+    <a href={`/api/blobs/${sha}`} aria-label={`${name} of leg ${leg}`}>
+      {name}
+    </a>
+  );
+}
