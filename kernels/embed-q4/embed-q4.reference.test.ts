@@ -7,6 +7,6 @@ test('row 1 of a table of two, and a zero row for an id past it', () => {
   const scales = Uint32Array.of((0x4000 << 16) | 0x3f80); // row 0: 1, row 1: 2
   const biases = Uint32Array.of((0xbf80 << 16) | 0x0000); // row 0: 0, row 1: -1
   const out = embedQ4Reference({ rows: 2, k: 64, vocab: 2 }, Uint32Array.of(1, 2), codes, scales, biases);
-  expect([...out.slice(0, 3)]).toEqual([1, 19, -1]);
-  expect([...out.slice(64)]).toEqual(Array.from({ length: 64 }, () => 0));
+  expect([out[0], out[1], out[2]]).toEqual([1, 19, -1]);
+  expect(out.slice(64)).toEqual(new Float64Array(64));
 });

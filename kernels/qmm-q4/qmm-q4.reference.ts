@@ -14,6 +14,27 @@ export interface QmmQ4Reference {
   readonly units: Float64Array;
 }
 
+/** Row `column` of w, and |scale·q| + |bias| of each element, written into `weights` and `sizes`, both of length k. */
+export function qmmQ4Row(
+  k: number,
+  column: number,
+  codes: Uint32Array,
+  scales: Uint32Array,
+  biases: Uint32Array,
+  weights: Float64Array,
+  sizes: Float64Array,
+): void {
+  for (let group = 0; group < k / 64; group++) {
+    const scale = bf16(scales, column * (k / 64) + group);
+    const bias = bf16(biases, column * (k / 64) + group);
+    for (let i = group * 64; i < group * 64 + 64; i++) {
+      const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
+      weights[i] = scale * code + bias;
+      sizes[i] = Math.abs(scale * code) + Math.abs(bias);
+    }
+  }
+}
+
 /** @param x float32 [rows, k]; codes u32 [n, k/8]; scales and biases bf16 pairs, flat over [n·k/64]. */
 export function qmmQ4Reference(
   shape: Readonly<{ rows: number; n: number; k: number }>,
@@ -30,17 +51,9 @@ export function qmmQ4Reference(
   const weights = new Float64Array(k);
   const sizes = new Float64Array(k);
   for (let column = 0; column < n; column++) {
+    qmmQ4Row(k, column, codes, scales, biases, weights, sizes);
     let weightSum = 0;
-    for (let group = 0; group < k / 64; group++) {
-      const scale = bf16(scales, column * (k / 64) + group);
-      const bias = bf16(biases, column * (k / 64) + group);
-      for (let i = group * 64; i < group * 64 + 64; i++) {
-        const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
-        weights[i] = scale * code + bias;
-        sizes[i] = Math.abs(scale * code) + Math.abs(bias);
-        weightSum += Math.abs(weights[i]!);
-      }
-    }
+    for (let i = 0; i < k; i++) weightSum += Math.abs(weights[i]!);
     for (let row = 0; row < rows; row++) {
       let value = 0;
       let term = 0;

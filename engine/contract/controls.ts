@@ -1,0 +1,45 @@
+/** Plants a control's fault in the shader and demands that the gate it names goes red. */
+import { plant } from '../../kernels/plant.ts';
+import type { Control } from '../../kernels/contract.ts';
+import { fillsOf, runCase } from './cases.ts';
+import { launchGate } from './launch-gate.ts';
+import type { Limits } from './limits.ts';
+import { sizeOf, type Subject } from './subject.ts';
+import { sumsGate } from './sums-gate.ts';
+import { Tally } from './tally.ts';
+
+export interface ControlOutcome {
+  readonly caught: boolean;
+  /** What the gate said, or why the fault went unseen. */
+  readonly detail: string;
+}
+
+/** Cases larger than this are not run for a control: a fault that only shows there needs a smaller case of its own. */
+const LARGEST_ELEMENTS = 400_000;
+
+/** @throws Error when the control's line does not occur exactly once; EngineBroken when the edited shader does not compile. */
+export async function runControl(shipped: Subject, limits: Limits, control: Control): Promise<ControlOutcome> {
+  const { kernel } = shipped.contract;
+  const subject: Subject = { ...shipped, edited: plant(`${kernel.name}.wgsl`, shipped.shipped, control) };
+  const tally = await redGate(subject, limits, control.gate);
+  const { status, detail } = tally.result();
+  return status === 'fail'
+    ? { caught: true, detail }
+    : { caught: false, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };
+}
+
+async function redGate(subject: Subject, limits: Limits, gate: Control['gate']): Promise<Tally> {
+  if (gate === 1) return launchGate(subject);
+  if (gate === 4) return sumsGate(subject);
+  const gates = { integrity: new Tally(), shapes: new Tally() };
+  const asked = gate === 2 ? gates.integrity : gates.shapes;
+  const { contract } = subject;
+  const small = contract.shapes.filter(({ shape }) => sizeOf(contract, shape) <= LARGEST_ELEMENTS);
+  for (const shape of small.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
+    for (const fill of fillsOf(subject, shape)) {
+      await runCase(subject, limits, shape, fill, gates);
+      if (asked.failed) return asked;
+    }
+  }
+  return asked;
+}

@@ -1,0 +1,71 @@
+/**
+ * Gate 1: the pipeline asked for is the one that ran. Numbers cannot show that: two variants of a family compute the same.
+ * So each variant's entry point is silenced in turn (it returns at once): what ran must then leave its outputs unwritten,
+ * and silencing all the others must change nothing. Before that, the shader's text must say what the host side says.
+ */
+import type { ContractShape, Launch } from '../../kernels/contract.ts';
+import { kernelSource } from '../gpu/kernel-source.ts';
+import { CaseRun } from './case-run.ts';
+import { guardFault, withoutGuards } from './guards.ts';
+import { silence } from './silence.ts';
+import { shaderFault } from './shader-text.ts';
+import { fillCase, launchOf, sizeOf, type Subject } from './subject.ts';
+import { Tally } from './tally.ts';
+import { differenceFault } from './written.ts';
+
+/** Judges every variant on the smallest served shape. */
+export async function launchGate(subject: Subject): Promise<Tally> {
+  const { gpu, contract, edited, shipped } = subject;
+  const { kernel } = contract;
+  const tally = new Tally();
+  const source = edited ?? shipped;
+  const { text } = kernelSource(kernel, source);
+  const shape = smallestServed(subject);
+  const fill = contract.fills[0];
+  if (!shape || !fill) throw new Error(`${kernel.name}: the contract has no served shape or no fill`);
+  const launches = kernel.variants.map((variant) => ({ variant, launch: launchOf(contract, shape.shape, variant) }));
+  const run = new CaseRun(gpu, kernel, shape.shape, fillCase(subject, shape, fill));
+  try {
+    const sound: Launch[] = [];
+    for (const { variant, launch } of launches) {
+      const fault = launch instanceof Error ? `refuses the served shape ${shape.name}: ${launch.message}` : shaderFault(kernel, launch, text);
+      tally.add(1, variant, fault);
+      if (fault === '' && !(launch instanceof Error)) sound.push(launch);
+    }
+    for (const launch of sound) await holdMechanism(tally, run, source, launch, sound);
+  } finally {
+    run.close();
+  }
+  return tally;
+}
+
+function smallestServed(subject: Subject): ContractShape | undefined {
+  const { contract } = subject;
+  return contract.shapes.filter(({ role }) => role === 'served').toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))[0];
+}
+
+async function holdMechanism(tally: Tally, run: CaseRun, source: string, launch: Launch, all: readonly Launch[]): Promise<void> {
+  const normal = await run.launch(launch, source);
+  const written = Object.entries(normal).some(([name, words]) => differenceFault(name, run.initial(name), words) !== '');
+  tally.add(1, launch.variant, written ? '' : 'the launch wrote nothing');
+  const silenced = await run.launch(launch, silence(source, launch));
+  for (const [name, words] of Object.entries(silenced)) {
+    const fault = guardFault(name, words) || differenceFault(name, withoutGuards(run.initial(name)), withoutGuards(words));
+    tally.add(1, launch.variant, fault === '' ? '' : `with ${launch.entryPoint} silenced something else still wrote: ${fault}`);
+  }
+  for (const other of all) {
+    if (other.entryPoint === launch.entryPoint) continue;
+    const without = await run.launch(launch, silence(source, other));
+    for (const [name, words] of Object.entries(without)) {
+      const fault = differenceFault(name, withoutGuards(normal[name]!), withoutGuards(words));
+      tally.add(1, launch.variant, fault === '' ? '' : `it depends on ${other.entryPoint}, the entry point of ${other.variant}: ${fault}`);
+    }
+  }
+  for (const [constant, value] of Object.entries(launch.constants)) {
+    const without = await run.launch(launch, silence(source, launch, `${constant} == ${value}`));
+    for (const [name, words] of Object.entries(without)) {
+      const fault = differenceFault(name, withoutGuards(run.initial(name)), withoutGuards(words));
+      tally.add(1, launch.variant, fault === '' ? '' : `the pipeline did not get ${constant} = ${value}`);
+    }
+  }
+}

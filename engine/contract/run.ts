@@ -1,0 +1,140 @@
+/** The contract command: every kernel's gates and controls on one device, as records and as lines for people. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
+import { loadRegistry, type RegistryEntry } from '../../kernels/registry.ts';
+import type { Contract } from '../../kernels/contract.ts';
+import { EngineUsage } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
+import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
+import { fillsOf, runCase, type CaseFigures } from './cases.ts';
+import { runControl } from './controls.ts';
+import { launchGate } from './launch-gate.ts';
+import { limitsGate } from './limits.ts';
+import type { Subject } from './subject.ts';
+import { kernelLine, summarise } from './summary.ts';
+import { sumsGate } from './sums-gate.ts';
+import { Tally } from './tally.ts';
+import { verdictOf } from './verdict.ts';
+
+export interface ContractOptions {
+  /** Only kernels of this group. */
+  readonly group?: string | undefined;
+  /** Only this kernel. */
+  readonly kernel?: string | undefined;
+  /** Launches of each case; 3 when absent, and never fewer than 2: one launch repeats nothing. */
+  readonly repeat?: number | undefined;
+  /** Base seed of the fills; 1 when absent. */
+  readonly seed?: number | undefined;
+  readonly emit: (record: EngineRecord) => void;
+  readonly print: (line: string) => void;
+}
+
+type Contracted = RegistryEntry & { readonly contract: Contract };
+
+/**
+ * Judges the kernels that have a contract and prints the SUMMARY line.
+ * @throws EngineUsage when nothing is selected; Error when a kernel's folder is incomplete or a control has drifted;
+ *   EngineBroken and EngineTimeout from the device.
+ */
+export async function runContract(gpu: Gpu, options: ContractOptions): Promise<void> {
+  const { emit, print } = options;
+  const repeat = Math.max(options.repeat ?? 3, 2);
+  const seed = options.seed ?? 1;
+  const selected = select(await loadRegistry(), options);
+  const contracted = selected.filter((entry): entry is Contracted => entry.contract !== undefined);
+  print(`contract on ${gpu.adapter.name} (${gpu.adapter.evidence}), seed ${seed}, ${repeat} launches a case`);
+  const kernels: ContractKernelRecord[] = [];
+  const controls: ContractControlRecord[] = [];
+  const unexpected: string[] = [];
+  for (const entry of contracted) {
+    const shipped = readFileSync(entry.files.wgsl, 'utf8');
+    const subject: Subject = { gpu, contract: entry.contract, shipped, seed, repeat };
+    const { record, unexpectedPasses } = await judgeKernel(subject, entry);
+    unexpected.push(...unexpectedPasses);
+    kernels.push(record);
+    emit(record);
+    const outcomes = await plantControls(subject, entry);
+    controls.push(...outcomes);
+    for (const outcome of outcomes) emit(outcome);
+    for (const line of kernelLine(record, outcomes)) print(line);
+  }
+  const without = selected.filter(({ contract }) => !contract).map(({ kernel }) => kernel.name);
+  if (without.length > 0) print(`no contract: ${without.join(', ')}`);
+  for (const pass of unexpected) print(`unexpected pass: ${pass}`);
+  const summary = summarise(gpu.adapter.name, kernels, controls, unexpected);
+  emit(summary);
+  print(summary.line);
+}
+
+function select(entries: readonly RegistryEntry[], { group, kernel }: ContractOptions): readonly RegistryEntry[] {
+  const selected = entries.filter((entry) => (group === undefined || entry.kernel.group === group) && (kernel === undefined || entry.kernel.name === kernel));
+  if (selected.length > 0) return selected;
+  const groups = [...new Set(entries.map((entry) => entry.kernel.group))].toSorted();
+  const names = entries.map((entry) => entry.kernel.name);
+  throw new EngineUsage(`no kernel ${kernel ?? ''} in group ${group ?? 'any'}; groups: ${groups.join(', ')}; kernels: ${names.join(', ')}`);
+}
+
+async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ record: ContractKernelRecord; unexpectedPasses: readonly string[] }> {
+  const { gpu, contract } = subject;
+  const { kernel } = contract;
+  const started = performance.now();
+  const limits = gpu.adapter.limits;
+  const geometry = limitsGate(subject, limits);
+  const launch = await launchGate(subject);
+  const gates = { integrity: new Tally(), shapes: new Tally() };
+  const figures: CaseFigures[] = [];
+  for (const shape of contract.shapes) {
+    for (const fill of fillsOf(subject, shape)) figures.push(...(await runCase(subject, limits, shape, fill, gates)));
+  }
+  const sums = await sumsGate(subject);
+  const results = { 1: launch.result(), 2: gates.integrity.result(), 3: gates.shapes.result(), 4: sums.result() };
+  const findings = KNOWN_FINDINGS.filter((finding) => finding.kernel === kernel.name && finding.device.test(gpu.adapter.name));
+  const { status, known, unexpectedPasses } = verdictOf(kernel.name, geometry.tally.result(), results, findings);
+  const record: ContractKernelRecord = {
+    schema: RECORD_SCHEMA,
+    kind: 'contract-kernel',
+    kernel: kernel.name,
+    group: kernel.group,
+    status,
+    hashes: {
+      wgsl: sha256(entry.files.wgsl),
+      wrapper: sha256(entry.files.wrapper),
+      reference: sha256(entry.files.reference),
+      contract: sha256(entry.files.contract),
+      control: sha256(entry.files.control),
+    },
+    variants: [...kernel.variants],
+    limits: geometry.tally.result(),
+    gates: results,
+    limitFailures: geometry.tally.faults,
+    refusedEdges: geometry.refusedEdges,
+    worst: worstOf(figures),
+    alarms: figures.filter(({ alarm }) => alarm !== '').map(({ name, alarm }) => `${name}: ${alarm}`),
+    cases: figures.map(({ name, outputDigest, worstFraction, nmse }) => ({ name, outputDigest, worstFraction, nmse })),
+    known,
+    gateMs: performance.now() - started,
+  };
+  return { record, unexpectedPasses };
+}
+
+async function plantControls(subject: Subject, entry: Contracted): Promise<ContractControlRecord[]> {
+  const records: ContractControlRecord[] = [];
+  for (const control of entry.controls) {
+    const { caught, detail } = await runControl(subject, subject.gpu.adapter.limits, control);
+    records.push({ schema: RECORD_SCHEMA, kind: 'contract-control', kernel: entry.kernel.name, control: control.name, gate: control.gate, caught, detail });
+  }
+  return records;
+}
+
+function worstOf(figures: readonly CaseFigures[]): { fraction: number; case: string } | null {
+  let worst: { fraction: number; case: string } | null = null;
+  for (const { name, worstFraction } of figures) {
+    if (worstFraction !== null && (worst === null || worstFraction > worst.fraction)) worst = { fraction: worstFraction, case: name };
+  }
+  return worst;
+}
+
+function sha256(file: URL): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex');
+}

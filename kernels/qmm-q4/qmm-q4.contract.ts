@@ -1,0 +1,153 @@
+import type { Contents, Contract, ContractShape, Fill } from '../contract.ts';
+import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { exactTable, positiveTable, spreadTable, type Q4Table } from '../shared/q4-fill.ts';
+import type { Random } from '../random.ts';
+import { qmmQ4Reference, qmmQ4Row } from './qmm-q4.reference.ts';
+import { qmmQ4, type QmmQ4Shape } from './qmm-q4.ts';
+
+const served = (name: string, rows: number, n: number, k: number, fills?: readonly string[]): ContractShape<QmmQ4Shape> => ({
+  name: `${name} ${rows}x${n}x${k}`,
+  role: 'served',
+  shape: { rows, n, k },
+  ...(fills ? { fills } : {}),
+});
+
+const edge = (name: string, rows: number, n: number, k: number): ContractShape<QmmQ4Shape> => ({
+  name: `${name} ${rows}x${n}x${k}`,
+  role: 'edge',
+  shape: { rows, n, k },
+});
+
+function inputs(x: Float32Array, table: Q4Table): Contents {
+  return { x, codes: table.codes, scales: table.scales, biases: table.biases };
+}
+
+const spread: Fill<QmmQ4Shape> = {
+  name: 'spread',
+  kind: 'spread',
+  make: ({ rows, n, k }, random) =>
+    inputs(
+      Float32Array.from({ length: rows * k }, () => random.decades(1e-3, 1e3)),
+      spreadTable(random, n * k),
+    ),
+};
+
+/** x in quarters within ±2, weights in sixteenths within ±5.75: sums of k ≤ 6144 products are multiples of 2⁻⁶ below 2¹⁷. */
+const exact: Fill<QmmQ4Shape> = {
+  name: 'exact',
+  kind: 'exact',
+  make: ({ rows, n, k }, random) =>
+    inputs(
+      Float32Array.from({ length: rows * k }, () => random.integer(-8, 8) / 4),
+      exactTable(random, n * k),
+    ),
+};
+
+/** Positive terms between 256 and 2944: from k = 256 on every sum passes 65504, and a bf16 sum stops growing long before. */
+const stress: Fill<QmmQ4Shape> = {
+  name: 'stress',
+  kind: 'stress',
+  make: ({ rows, n, k }, random) =>
+    inputs(
+      Float32Array.from({ length: rows * k }, () => random.uniform(256, 512)),
+      positiveTable(random, n * k),
+    ),
+};
+
+/** One class a row, over exact weights, so that a weight is 0 in the reference where it is 0 on the device. */
+const classes: Fill<QmmQ4Shape> = {
+  name: 'classes',
+  kind: 'classes',
+  make: ({ rows, n, k }, random) => {
+    const x = Float32Array.from({ length: rows * k }, () => random.integer(-8, 8) / 4);
+    const offset = random.integer(0, 5);
+    for (let row = 0; row < rows; row++) plantClass((row + offset) % 6, x.subarray(row * k, row * k + k), random);
+    return inputs(x, exactTable(random, n * k));
+  },
+};
+
+function plantClass(kind: number, row: Float32Array, random: Random): void {
+  const at = random.integer(0, row.length - 1);
+  if (kind === 0) row[at] = NaN;
+  if (kind === 1) row[at] = Infinity;
+  if (kind === 2) row[at] = -Infinity;
+  if (kind === 3) {
+    row[at] = Infinity;
+    row[(at + 1) % row.length] = -Infinity;
+  }
+  if (kind === 4) for (let i = 0; i < row.length; i++) row[i] = i % 2 === 0 ? 0 : -0;
+  if (kind === 5) for (let i = 0; i < row.length; i++) row[i] = random.decades(1e-44, 1e-39);
+}
+
+export const contract: Contract<QmmQ4Shape> = {
+  kernel: qmmQ4,
+  meaning:
+    'y[r, c] = Σ_i x[r, i]·w[c, i] in float32, w = scale·q + bias. q is the 4-bit code i mod 8, lowest nibble first, of word i/8 of row c; ' +
+    'scale and bias are the bf16 values i/64 of row c, and the rows’ lists follow each other without padding. k is a multiple of 64; others are refused.',
+  bounds:
+    'Spec: forming w costs two roundings (scale·q, + bias), the product one, and with any order of additions a term meets at most k − 1 more; ' +
+    'so |err| ≤ γ_{k+2}·Σ|x|(|scale·q| + |bias|) with u = 2⁻²³, fused or not. Depth: scale·q is exact (8-bit times 4-bit significands), so w has ' +
+    'one rounding relative to itself, the product one and the serial sum k − 1: γ_{k+1}·Σ|x·w| with u = 2⁻²⁴. Both add 2⁻¹²⁶·(16Σ|x| + Σ|w| + 2k + 1) for operands, ' +
+    'weights and results that a driver may flush.',
+  families: { 'serial-k': ['scalar', 'vec4'] },
+  shapes: [
+    served('smallest', 1, 1, 64),
+    served('awkward', 3, 77, 320),
+    served('awkward', 17, 65, 64),
+    served('awkward', 5, 130, 832),
+    served('tiny a/b', 1, 4, 256),
+    served('tiny k/v', 1, 128, 256),
+    served('tiny o, z', 1, 256, 256),
+    served('tiny q, qkv', 1, 512, 256),
+    served('tiny gate/up', 1, 768, 256),
+    served('tiny down', 1, 256, 768),
+    served('tiny head', 1, 2048, 256, ['spread', 'exact', 'stress']),
+    served('tiny q, qkv prefill', 17, 512, 256, ['spread', 'exact']),
+    served('tiny down prefill', 33, 256, 768, ['spread']),
+    served('2B a/b', 3, 16, 2048),
+    served('2B k/v', 1, 512, 2048, ['spread', 'exact', 'stress']),
+    served('2B o', 1, 2048, 2048, ['spread']),
+    served('2B gate/up, qkv', 1, 6144, 2048, ['spread']),
+    served('2B down', 1, 2048, 6144, ['exact']),
+    served('2B head slice', 1, 4099, 2048, ['spread']),
+    edge('ragged group', 1, 8, 100),
+    edge('half a group', 2, 8, 32),
+  ],
+  fills: [spread, exact, stress, classes],
+  expect: (shape, contents) => {
+    const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
+    const { values, terms, products, units } = qmmQ4Reference(shape, x, codes, scales, biases);
+    const { k } = shape;
+    const specGamma = gamma(k + 2, U_SPEC);
+    const depthGamma = gamma(k + 1, U_NEAREST);
+    const flushed = units.map((unit) => 16 * FLUSH * unit);
+    return {
+      y: {
+        kind: 'bounded',
+        values,
+        spec: terms.map((term, i) => specGamma * term + flushed[i]!),
+        depth: products.map((product, i) => depthGamma * product + flushed[i]!),
+      },
+    };
+  },
+  sums: [
+    { name: 'k sum 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
+    { name: 'k sum 2048', shape: { rows: 2, n: 32, k: 2048 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
+  ],
+};
+
+/** y with the sum kept in another accumulator: float32 weights, products added one by one from 0. */
+function replay({ rows, n, k }: QmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array {
+  const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
+  const weights = new Float64Array(k);
+  const y = new Float64Array(rows * n);
+  for (let column = 0; column < n; column++) {
+    qmmQ4Row(k, column, codes, scales, biases, weights, new Float64Array(k));
+    for (let row = 0; row < rows; row++) {
+      let sum = 0;
+      for (let i = 0; i < k; i++) sum = round(sum + x[row * k + i]! * Math.fround(weights[i]!));
+      y[row * n + column] = sum;
+    }
+  }
+  return y;
+}
