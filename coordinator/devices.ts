@@ -18,12 +18,12 @@ export function isLive(device: DeviceRow, now = Date.now()): boolean {
 
 /**
  * Writes down that an agent process serves a device.
- * @returns jobs of the device that another, now replaced, agent had open: they are to be requeued.
+ * @returns whether it takes the device over from another agent, whose open jobs are `queued` again then.
  */
-export function registerDevice(store: Store, log: Log, name: string, request: RegisterRequest): string[] {
+export function registerDevice(store: Store, log: Log, name: string, request: RegisterRequest): boolean {
   const at = new Date().toISOString();
   const { agent, adapter, driver, evidence, lockPath, host, pid } = request;
-  const orphans = store.transaction((tx) => {
+  const takesOver = store.transaction((tx) => {
     const before = findDevice(tx, name);
     const again = before?.agent === agent;
     putDevice(tx, {
@@ -48,10 +48,10 @@ export function registerDevice(store: Store, log: Log, name: string, request: Re
         job.device === name && job.acceptedAttempt === null && listAttempts(tx, job.id).some((attempt) => attempt.state === 'open' && attempt.agent !== agent),
     );
     for (const job of left) updateJob(tx, job.id, { state: 'queued', note: 'another agent took the device over; queued again' }, at);
-    return left.map((job) => job.id);
+    return before !== undefined && !again;
   });
   log.event('device.registered', { device: name, agent, adapter, evidence });
-  return orphans;
+  return takesOver;
 }
 
 /**

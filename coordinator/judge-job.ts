@@ -19,6 +19,8 @@ export interface Judge {
   judgeJob(job: string): Promise<void>;
   /** Judges what an earlier process accepted and did not get to judge. */
   judgeLeftover(): Promise<void>;
+  /** Resolves once nothing is being judged. */
+  settle(): Promise<void>;
 }
 
 export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
@@ -63,6 +65,9 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
     judgeJob,
     async judgeLeftover() {
       for (const row of listAcceptedUnjudged(store.queries)) await judgeJob(row.id);
+    },
+    async settle() {
+      await Promise.all(running.values());
     },
   };
 }

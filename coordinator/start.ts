@@ -59,6 +59,7 @@ export async function startCoordinator({ state, port, redisUrl, log }: Coordinat
     undo.push(() => queues.close());
     carrier = openCarrier(store, queues, log);
     const judge = openJudge(store, blobs, log);
+    undo.push(() => judge.settle());
     await judge.judgeLeftover();
     await carrier.start();
     undo.push(() => carrier.stop());

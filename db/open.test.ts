@@ -196,7 +196,7 @@ it('never changes what was sealed or measured', () => {
     ["UPDATE verdicts SET verdict = '{}'", 'verdict never changes'],
     ['DELETE FROM events', 'append-only'],
   ] as const) {
-    expect(() => sql(change), change).toThrow(refusal);
+    expect(() => sql(change)).toThrow(refusal);
   }
 });
 

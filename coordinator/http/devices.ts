@@ -11,10 +11,10 @@ export function deviceRoutes({ store, queues, carrier, log, redisUrl }: Service)
     .get('/api/devices', (context) => context.json(viewDevices(store.queries)))
     .post('/api/devices/:device/register', async (context) => {
       const device = parsed(deviceName, context.req.param('device'), 'device');
-      const orphans = registerDevice(store, log, device, await readBody(context, registerRequest));
+      const takesOver = registerDevice(store, log, device, await readBody(context, registerRequest));
       // The agent is served by SQLite; a Redis that is away now is set right by the next reconciliation.
       await queues.ensure(device).catch((error: unknown) => log.event('queue.error', { device }, error));
-      for (const job of orphans) await carrier.requeue(job);
+      if (takesOver) await carrier.takeOver(device);
       return context.json({ queue: queueName(device), redis: redisUrl } satisfies z.input<typeof registerResponse>);
     })
     .post('/api/devices/:device/heartbeat', async (context) => {

@@ -28,6 +28,10 @@ export interface DeviceQueues {
 /** How often a queue is looked through for jobs whose agent no longer renews its lock (agents take locks of 15 s). */
 const STALL_CHECK_MS = 5000;
 const MINIMUM_REDIS = [6, 2] as const;
+/** Longer than Redis ever takes. A queue that was opened while Redis is away would wait for it without end. */
+const PATIENCE_MS = 5000;
+/** BullMQ keeps ended jobs for people to look at. */
+const KEPT = { age: 86_400, count: 2000 };
 
 const idOf = (job: string, n: number): string => `${job}-a${n}`;
 const retry = (tries: number): number => Math.min(250 * 2 ** tries, 3000);
@@ -78,36 +82,35 @@ export async function openDeviceQueues(url: string, log: Log, onReady: () => voi
   };
 
   return {
-    async ensure(device) {
-      const queue = await open(device);
+    ensure: (device) =>
       // Two agents of one device must never both hold a job; lost with Redis' data, hence set each time.
-      await queue.setGlobalConcurrency(1);
-    },
-    async add(device, job, n) {
-      const queue = await open(device);
-      await queue.add(
-        'job',
-        { job },
-        { jobId: idOf(job, n), attempts: 1, removeOnComplete: { age: 86_400, count: 2000 }, removeOnFail: { age: 86_400, count: 2000 } },
-      );
-    },
-    async carried(device, job, n) {
-      const state = await (await open(device)).getJobState(idOf(job, n));
-      if (state === 'unknown') return 'lost';
-      if (state === 'completed' || state === 'failed') return 'ended';
-      return state === 'active' ? 'active' : 'waiting';
-    },
-    async withdraw(device, job, n) {
-      const queue = await open(device);
-      for (let k = 1; k <= n; k++) {
-        // A job is not removed while its lock stands; the agent that held it is known to be gone or superseded.
-        await connection.del(`${queue.toKey(idOf(job, k))}:lock`);
-        await queue.remove(idOf(job, k));
-      }
-    },
-    async ping() {
-      await connection.ping();
-    },
+      inTime(async () => {
+        await (await open(device)).setGlobalConcurrency(1);
+      }),
+    add: (device, job, n) =>
+      inTime(async () => {
+        await (await open(device)).add('job', { job }, { jobId: idOf(job, n), attempts: 1, removeOnComplete: KEPT, removeOnFail: KEPT });
+      }),
+    carried: (device, job, n) =>
+      inTime(async () => {
+        const state = await (await open(device)).getJobState(idOf(job, n));
+        if (state === 'unknown') return 'lost';
+        if (state === 'completed' || state === 'failed') return 'ended';
+        return state === 'active' ? 'active' : 'waiting';
+      }),
+    withdraw: (device, job, n) =>
+      inTime(async () => {
+        const queue = await open(device);
+        for (let k = 1; k <= n; k++) {
+          // A job is not removed while its lock stands; the agent that held it is known to be gone or superseded.
+          await connection.del(`${queue.toKey(idOf(job, k))}:lock`);
+          await queue.remove(idOf(job, k));
+        }
+      }),
+    ping: () =>
+      inTime(async () => {
+        await connection.ping();
+      }),
     async close() {
       for (const { queue, checker } of opened.values()) {
         await checker.close(true);
@@ -116,6 +119,18 @@ export async function openDeviceQueues(url: string, log: Log, onReady: () => voi
       connection.disconnect();
     },
   };
+}
+
+async function inTime<T>(work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 class OldRedis extends Error {}

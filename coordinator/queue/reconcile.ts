@@ -15,8 +15,8 @@ const RECONCILE_MS = 30_000;
 export interface Carrier {
   /** Puts a job into Redis under a new id. Never throws: what fails now is done by the next reconciliation. */
   enqueue(job: string): Promise<void>;
-  /** Takes the job from whatever agent had it and enqueues it anew. */
-  requeue(job: string): Promise<void>;
+  /** Takes the job that a replaced agent holds out of the device's queue and enqueues it anew. Call it before the new agent's worker starts. */
+  takeOver(device: string): Promise<void>;
   reconcile(): Promise<void>;
   /** Reconciles now and every 30 s. */
   start(): Promise<void>;
@@ -81,11 +81,18 @@ export function openCarrier(store: Store, queues: DeviceQueues, log: Log): Carri
 
   return {
     enqueue,
-    async requeue(id) {
-      const row = findJob(store.queries, id);
-      if (!row) return;
-      await queues.withdraw(row.device, row.id, row.enqueued).catch((error: unknown) => log.event('queue.error', { job: id }, error));
-      await enqueue(id);
+    async takeOver(device) {
+      for (const row of listUnfinishedJobs(store.queries)) {
+        if (row.device !== device || row.acceptedAttempt !== null || row.enqueued === 0) continue;
+        try {
+          if ((await queues.carried(device, row.id, row.enqueued)) !== 'active') continue;
+          await queues.withdraw(device, row.id, row.enqueued);
+        } catch (error) {
+          log.event('queue.error', { job: row.id }, error);
+          continue;
+        }
+        await enqueue(row.id);
+      }
     },
     reconcile,
     async start() {
