@@ -52,8 +52,8 @@ export interface Kernel<S extends Shape = Shape> {
   readonly bindings: readonly BindingSpec[];
   /** Snippets of kernels/shared/ that are put before NAME.wgsl. */
   readonly includes: readonly string[];
-  /** The uniform block's fields in the WGSL struct's order; `packParams` turns them into words. Needed by a contract. */
-  readonly params?: readonly ParamSpec[];
+  /** The uniform block's fields in the WGSL struct's order; `packParams` turns them into words. */
+  readonly params: readonly ParamSpec[];
   /** Every variant; the first is the default. Variants in one family are byte-identical to each other. */
   readonly variants: readonly string[];
   /** Element count of each storage binding for a shape (in elements of its `type`). */
@@ -115,8 +115,9 @@ export interface ContractShape<S extends Shape = Shape> {
 
 /**
  * What one output must hold, element for element. `exact`: these bits. `bounded`: |out − value| ≤ spec, else the gate
- * fails; over `depth`, which follows from the shader's own reduction depth, it alarms. A NaN, infinite or zero value asks
- * for that class. `kept` marks (1) the elements that the launch must leave as they were.
+ * fails; over `depth`, which follows from the shader's own reduction depth, it alarms. A NaN or infinite value asks
+ * for that class; the sign of a zero counts in exact outputs only, since WGSL lets a driver ignore it. `kept` marks (1) the
+ * elements that the launch must leave as they were.
  */
 export type Expected = ExactOutput | BoundedOutput;
 

@@ -46,7 +46,6 @@ function accessOf(variable: VariableInfo): string {
 function paramsFault(reflect: WgslReflect, kernel: Kernel, launch: Launch): string {
   const uniform = reflect.uniforms[0];
   if (launch.params.length === 0) return uniform ? `the shader has a uniform block, the launch has none` : '';
-  if (!kernel.params) return `the kernel declares no layout of its uniform block (params)`;
   if (!uniform) return `the launch has a uniform block, the shader has none`;
   if (uniform.binding !== kernel.bindings.length) return `the uniform block is binding ${uniform.binding}, not ${kernel.bindings.length}`;
   const found = (uniform.members ?? []).map(({ name, type, offset }) => `${name}: ${type.name} at ${offset}`).join(', ');
