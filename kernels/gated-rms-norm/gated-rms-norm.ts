@@ -1,5 +1,4 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
-import { foldGrid } from '../shared/grid.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** One row is one value head of one token: rows = tokens · vHeads, n = dv. */
@@ -26,20 +25,20 @@ export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
     { name: 'weight', access: 'read', type: 'f32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'sigmoid'],
+  includes: ['sigmoid'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, n }) => ({ x: rows * n, z: rows * n, weight: n, out: rows * n }),
   launch: ({ rows, n, eps }, variant = 'default') => {
     refuseUnless(variant === 'default', 'gated-rms-norm', `has no variant ${variant}, only default`);
-    refuseUnless(rows <= MAX_WORKGROUPS ** 2, 'gated-rms-norm', `serves up to ${MAX_WORKGROUPS ** 2} rows`);
+    refuseUnless(rows <= MAX_WORKGROUPS, 'gated-rms-norm', `serves up to ${MAX_WORKGROUPS} rows`);
     return {
       kernel: 'gated-rms-norm',
       variant,
       entryPoint: 'main',
       constants: {},
       params: packParams(PARAMS, { rows, n, eps }),
-      workgroups: foldGrid(rows),
+      workgroups: [rows, 1, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 256,
     };

@@ -17,12 +17,8 @@ const LANES = 64u;
 var<workgroup> sums: array<f32, LANES>;
 
 @compute @workgroup_size(LANES)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, @builtin(local_invocation_index) lane: u32) {
-  // Rows are folded over two dimensions, since tokens · heads can pass the limit of one.
-  let row = linear_group(group, groups);
-  if (row >= params.rows) {
-    return;
-  }
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
+  let row = group.x;
   let base = row * params.n;
 
   var sum = 0.0;

@@ -1,0 +1,31 @@
+import { U_SPEC } from './bounds.ts';
+
+/**
+ * Relative error of WGSL's inverseSqrt (2 ULP) of a positive sum that is off by a fraction `sum` of itself:
+ * (1 + δ)^(−1/2) is within δ/2 · (1 + 2δ) of 1 for every δ < 0.01.
+ */
+export function inverseRootRelative(sum: number): number {
+  return (sum / 2) * (1 + 2 * sum) * (1 + 2 * U_SPEC) + 2 * U_SPEC;
+}
+
+/** Lanes of the workgroups that sum squares in qk-norm, qk-l2-norm and gated-rms-norm, and the levels of their tree. */
+export const NORM_LANES = 64;
+const NORM_LEVELS = 6;
+
+/** Roundings on the longest path of such a sum of `n` squares: the square, the lane's additions, the tree's. */
+export function squaresDepth(n: number): number {
+  return Math.ceil(n / NORM_LANES) + NORM_LEVELS + 1;
+}
+
+/**
+ * The sum of `n` squares from `start` on, with every addition passed through `round`, in the order of the shaders: lane t adds
+ * elements t, t + 64, …, then a tree adds lanes 32, 16, 8, 4, 2, 1 apart.
+ */
+export function replaySquares(x: Float32Array, start: number, n: number, round: (value: number) => number): number {
+  const lanes = new Float64Array(NORM_LANES);
+  for (let i = 0; i < n; i++) lanes[i % NORM_LANES] = round(lanes[i % NORM_LANES]! + x[start + i]! ** 2);
+  for (let apart = NORM_LANES / 2; apart >= 1; apart /= 2) {
+    for (let lane = 0; lane < apart; lane++) lanes[lane] = round(lanes[lane]! + lanes[lane + apart]!);
+  }
+  return lanes[0]!;
+}
