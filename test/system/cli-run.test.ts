@@ -26,7 +26,7 @@ beforeAll(async () => {
   repository = new LinesRepository(home.folder);
   repository.commit('passed=2 total=2\nSUMMARY one 1 kernels: 1 pass gates 1-4; gates 10 ms\n');
   repository.commit('passed=2 total=2\nSUMMARY one 1 kernels: 1 pass gates 1-4; gates 99 ms\n');
-  repository.commit('passed=1 total=2\nSUMMARY one 1 kernels: 0 pass gates 1-4; gates 10 ms\n');
+  repository.commit('passed=2 total=2\nSUMMARY two 1 kernels: 1 pass gates 1-4; gates 10 ms\n');
   await home.up();
   await home.agent('soft');
 });
@@ -94,12 +94,12 @@ test('while the lock is held by hand the job waits, status names file and holder
     const waiting = await status();
     expect(waiting.done).toBe(false);
     expect(waiting.jobs[0]?.state).toBe('waiting-lock');
-    holder.kill('SIGTERM');
+    release(holder);
     const done = await home.fleet(['watch', submitted.run]);
     expect(done.status).toBe(0);
     expect(done.stderr).toContain('judged, same');
   } finally {
-    holder.kill('SIGKILL');
+    release(holder);
   }
 });
 
@@ -119,7 +119,12 @@ test('without --allow-software the software device is refused, and said why', as
 /** Locks the device's file as people do, and waits until it is held. */
 async function holdLock(): Promise<ChildProcess> {
   const held = path.join(home.folder, 'held');
-  const holder = spawn('flock', [lockFile, 'sh', '-c', `echo held > ${held}; exec sleep 120`], { stdio: 'ignore' });
+  const holder = spawn('flock', [lockFile, 'sh', '-c', `echo held > ${held}; exec sleep 120`], { stdio: 'ignore', detached: true });
   await until('the lock is held', () => existsSync(held) && readFileSync(held, 'utf8') === 'held\n');
   return holder;
+}
+
+/** flock(1) hands the lock to its command, so both have to end. */
+function release(holder: ChildProcess): void {
+  if (holder.exitCode === null && holder.signalCode === null && holder.pid !== undefined) process.kill(-holder.pid, 'SIGTERM');
 }

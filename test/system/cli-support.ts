@@ -115,7 +115,7 @@ export class LinesRepository {
 }
 
 /** Waits for a condition. @throws Error after `limitMs`. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 120_000): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
