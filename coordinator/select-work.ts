@@ -114,7 +114,7 @@ function selectDevices(request: SubmitRequest, known: readonly DeviceRow[]): { t
   if (taken.length > 0) return { taken, skipped };
   throw new Refusal(
     'no-device',
-    `only software devices are served (${served}), and a software driver is never GPU evidence`,
+    `only software devices ${request.devices ? 'were asked for' : 'are served'} (${(request.devices ?? live.map((device) => device.name)).join(', ')}), and a software driver is never GPU evidence`,
     'add --allow-software to run there all the same',
   );
 }
