@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { z } from 'zod';
 import { EngineRefused, EngineTimeout, EngineUsage } from './errors.ts';
 import { Relaunched } from './gpu/relaunch.ts';
 import { EXIT, RECORD_SCHEMA, type EngineRecord } from './protocol.ts';
@@ -20,9 +21,9 @@ export interface Session {
   /** The effective settings. */
   readonly settings: Readonly<Record<string, string>>;
   /** Writes a record. */
-  emit(record: EngineRecord): void;
+  readonly emit: (record: EngineRecord) => void;
   /** Prints a line for people; silent under --json. */
-  print(line: string): void;
+  readonly print: (line: string) => void;
 }
 
 /**
@@ -39,8 +40,11 @@ export async function runCommand(
   const writer = new RecordWriter(options.records, options.json ?? false);
   let effective: Readonly<Record<string, string>> = {};
   // The first line waits for the second: a command that relaunches itself must leave the file to the second process.
-  const emit = (record: EngineRecord): void => {
+  const begin = (): void => {
     if (writer.lines === 0) writer.emit(engineRecord(command, effective));
+  };
+  const emit = (record: EngineRecord): void => {
+    begin();
     writer.emit(record);
   };
   try {
@@ -52,6 +56,7 @@ export async function runCommand(
         if (!options.json) process.stdout.write(`${line}\n`);
       },
     });
+    begin();
     writer.end();
     return EXIT.executed;
   } catch (error) {
@@ -62,19 +67,22 @@ export async function runCommand(
 }
 
 function engineRecord(command: string, settings: Readonly<Record<string, string>>): EngineRecord {
-  const manifest = (path: string | URL): { version: string } => JSON.parse(readFileSync(path, 'utf8')) as { version: string };
   return {
     schema: RECORD_SCHEMA,
     kind: 'engine',
     command,
-    version: manifest(new URL('../package.json', import.meta.url)).version,
+    version: packageVersion(new URL('../package.json', import.meta.url)),
     node: process.versions.node,
-    webgpu: manifest(createRequire(import.meta.url).resolve('webgpu/package.json')).version,
+    webgpu: packageVersion(createRequire(import.meta.url).resolve('webgpu/package.json')),
     platform: `${process.platform}-${process.arch}`,
     pid: process.pid,
     startedAt: new Date().toISOString(),
     settings: { ...settings },
   };
+}
+
+function packageVersion(path: string | URL): string {
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(path, 'utf8'))).version;
 }
 
 /** Prints `what: why. next: command` on one line, writes the record, and returns the exit status. */

@@ -9,7 +9,7 @@ import { rope } from '../../kernels/rope/rope.ts';
 import { sdpaDecode } from '../../kernels/sdpa-decode/sdpa-decode.ts';
 import { sdpaPrefill } from '../../kernels/sdpa-prefill/sdpa-prefill.ts';
 import { EngineBroken } from '../errors.ts';
-import { project, type GraphContext } from './graph.ts';
+import { project, type GraphContext } from './graph-context.ts';
 import type { Step } from './step.ts';
 
 /** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */

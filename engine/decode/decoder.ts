@@ -8,7 +8,8 @@ import { Programs, type Dispatch } from '../gpu/programs.ts';
 import type { Stream } from '../gpu/stream.ts';
 import type { ModelConfig } from '../model/config.ts';
 import type { Weights } from '../model/weights.ts';
-import { forwardSteps, headOutputs, headSteps, type GraphContext, type HeadOutputs } from './graph.ts';
+import type { GraphContext } from './graph-context.ts';
+import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch } from './memory.ts';
 import { buildSteps } from './step.ts';
 
@@ -37,7 +38,7 @@ export function chunksOf(length: number, chunk: number): Chunk[] {
 
 export class Decoder {
   readonly outputs: HeadOutputs;
-  readonly #prompt: Uint32Array;
+  readonly #prompt: Uint32Array<ArrayBuffer>;
   readonly #chunks: readonly Chunk[];
   readonly #state: DecodeState;
   readonly #position: GPUBuffer;
@@ -48,7 +49,7 @@ export class Decoder {
 
   private constructor(parts: {
     outputs: HeadOutputs;
-    prompt: Uint32Array;
+    prompt: Uint32Array<ArrayBuffer>;
     chunks: readonly Chunk[];
     state: DecodeState;
     position: GPUBuffer;
@@ -79,7 +80,7 @@ export class Decoder {
     const state = new DecodeState(gpu, config, context);
     const position = scratch.fixed('position', 1);
     const table = scratch.fixed('rope table', context * config.rotary);
-    gpu.device.queue.writeBuffer(table, 0, ropeTable(context, config.rotary, config.ropeTheta).buffer as ArrayBuffer);
+    gpu.device.queue.writeBuffer(table, 0, ropeTable(context, config.rotary, config.ropeTheta));
     const graph = (rows: number, kind: GraphContext['kind']): GraphContext => ({
       config,
       weights,

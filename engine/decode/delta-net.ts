@@ -10,7 +10,7 @@ import { gdnGates } from '../../kernels/gdn-gates/gdn-gates.ts';
 import { gdnPrefill } from '../../kernels/gdn-prefill/gdn-prefill.ts';
 import { qkL2Norm } from '../../kernels/qk-l2-norm/qk-l2-norm.ts';
 import { EngineBroken } from '../errors.ts';
-import { project, type GraphContext } from './graph.ts';
+import { project, type GraphContext } from './graph-context.ts';
 import type { Step } from './step.ts';
 
 /** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */

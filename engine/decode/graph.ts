@@ -5,44 +5,15 @@
  * since a dispatch may not read and write one buffer through two bindings.
  */
 import { argmax } from '../../kernels/argmax/argmax.ts';
-import type { Shape } from '../../kernels/contract.ts';
 import { embedQ4 } from '../../kernels/embed-q4/embed-q4.ts';
 import { logitsChecksum } from '../../kernels/logits-checksum/logits-checksum.ts';
-import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { residualAdd } from '../../kernels/residual-add/residual-add.ts';
 import { rmsNorm } from '../../kernels/rms-norm/rms-norm.ts';
 import { siluMul } from '../../kernels/silu-mul/silu-mul.ts';
-import type { ModelConfig } from '../model/config.ts';
-import type { Weights } from '../model/weights.ts';
 import { attentionSteps } from './attention.ts';
 import { deltaNetSteps } from './delta-net.ts';
-import type { DecodeState, Scratch } from './memory.ts';
+import { project, type GraphContext } from './graph-context.ts';
 import type { BufferRef, Step } from './step.ts';
-
-/** What every step of a graph is built from. */
-export interface GraphContext {
-  readonly config: ModelConfig;
-  readonly weights: Weights;
-  readonly state: DecodeState;
-  readonly scratch: Scratch;
-  /** Positions of the caches and of the rotation table. */
-  readonly context: number;
-  readonly ropeTable: GPUBuffer;
-  /** u32 [1]: absolute position of row 0. */
-  readonly position: GPUBuffer;
-  /** Variant of qmm-q4. */
-  readonly qmm: string;
-  /** Rows of this pass. */
-  readonly rows: number;
-  /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */
-  readonly kind: 'token' | 'chunk';
-}
-
-/** y [rows, n] = x [rows, k] · Wᵀ of the matrix `name`. */
-export function project(graph: GraphContext, name: string, x: BufferRef, y: BufferRef, rows: number = graph.rows): Step {
-  const { n, k, codes, scales, biases } = graph.weights.quantised(name);
-  return { kernel: qmmQ4, shape: { rows, n, k } satisfies Shape, variant: graph.qmm, buffers: { x, codes, scales, biases, y } };
-}
 
 /** Steps from ids u32 [rows] to the last layer's output, which `lastHidden` names. */
 export function forwardSteps(graph: GraphContext, ids: GPUBuffer): Step[] {

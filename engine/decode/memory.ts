@@ -88,7 +88,7 @@ export class DecodeState {
  * cos and sin of every position's rotation, [context, rotary]: per position cos[rotary/2], then sin[rotary/2]. Computed in
  * float64 and rounded once: WGSL bounds sin and cos on [−π, π] only (one driver erred by 4e-4 at 4,441 radians).
  */
-export function ropeTable(context: number, rotary: number, theta: number): Float32Array {
+export function ropeTable(context: number, rotary: number, theta: number): Float32Array<ArrayBuffer> {
   const half = rotary / 2;
   const table = new Float32Array(context * rotary);
   for (let position = 0; position < context; position++) {

@@ -31,14 +31,14 @@ const promptFile = z.object({ text: z.string(), ids: idList.min(1).optional() })
 export function readPrompt(folder: string, options: PromptOptions, codec: () => TextCodec, vocab: number): Prompt {
   const given = [options.prompt, options.promptIds, options.text].filter((source) => source !== undefined);
   if (given.length !== 1) throw new EngineUsage('give exactly one of --prompt, --prompt-ids and --text');
-  const prompt = source(folder, options, codec);
+  const prompt = find(folder, options, codec);
   if (prompt.ids.length === 0) throw new EngineUsage('the prompt is empty');
   const outside = prompt.ids.find((id) => id >= vocab);
   if (outside !== undefined) throw new EngineRefused(`prompt id ${outside} is outside the model's vocabulary of ${vocab}`, 'use ids of this model’s tokenizer');
   return prompt;
 }
 
-function source(folder: string, options: PromptOptions, codec: () => TextCodec): Prompt {
+function find(folder: string, options: PromptOptions, codec: () => TextCodec): Prompt {
   if (options.text !== undefined) return { name: null, ids: codec().encode(options.text) };
   if (options.promptIds !== undefined) return { name: null, ids: parseIds('--prompt-ids', options.promptIds) };
   return named(folder, options.prompt!, codec);

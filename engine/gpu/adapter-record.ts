@@ -16,7 +16,7 @@ export function limitsOf(limits: GPUSupportedLimits): Record<string, number> {
   const found: Record<string, number> = {};
   // The limits are accessors on the prototype, so Object.entries sees none of them.
   for (const key in limits) {
-    const value = (limits as unknown as Record<string, unknown>)[key];
+    const value: unknown = Reflect.get(limits, key);
     if (typeof value === 'number') found[key] = value;
   }
   return found;

@@ -26,7 +26,7 @@ export class Gpu {
   constructor(device: GPUDevice, adapter: AdapterRecord) {
     this.device = device;
     this.adapter = adapter;
-    device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${(event as GPUUncapturedErrorEvent).error.message}`));
+    device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${event.error.message}`));
     void device.lost.then((info) => {
       if (!this.#closing) this.fail(`the device ${adapter.name} was lost (${info.reason}): ${info.message}`);
     });
@@ -60,6 +60,7 @@ export async function openGpu(options: OpenOptions): Promise<Gpu> {
   process.env['XDG_RUNTIME_DIR'] ??= '/tmp';
   const listed = await listAdapters();
   const wanted = options.adapter?.toLowerCase();
+  if (listed.length === 0) throw noAdapter(options.adapter, listed);
   const matching = listed.filter((entry) => wanted === undefined || entry.name.toLowerCase().includes(wanted));
   const chosen = wanted === undefined ? await bestAdapter(listed) : await namedAdapter(matching);
   if (!chosen) throw noAdapter(options.adapter, listed);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { nodeArguments } from '../node-process.ts';
 import { adapterRecord, type AdapterRecord } from '../protocol.ts';
-import { driverEnvironments, type DriverEnvironment } from './driver-files.ts';
+import { driverEnvironments, singleDriverEnvironments, type DriverEnvironment } from './driver-files.ts';
 
 const CHILD = fileURLToPath(new URL('list-child.ts', import.meta.url));
 
@@ -17,23 +17,35 @@ export interface FoundAdapter {
 }
 
 /**
- * Adapters that open on this host, in order of preference: the present environment first, GPUs before software.
+ * Adapters that open on this host, GPUs before software, the present environment's first. Each name is reported for the
+ * first environment that has it.
  * @param allowSoftware whether CPU drivers are listed.
- * @param environments where to look; each name is reported for the first environment that has it.
+ * @param environments where to look first; installed drivers are tried one by one when the loader's default opens nothing.
  */
 export async function discoverAdapters(allowSoftware: boolean, environments: readonly DriverEnvironment[] = driverEnvironments()): Promise<FoundAdapter[]> {
   const found: FoundAdapter[] = [];
-  for (const environment of environments) {
-    for (const record of await probe(environment, allowSoftware)) {
-      if (!found.some((other) => other.record.name === record.name && other.record.backend === record.backend)) found.push({ record, environment });
+  const look = async (environment: DriverEnvironment): Promise<number> => {
+    const records = await probe(environment);
+    for (const record of records) {
+      const known = found.some((other) => other.record.name === record.name && other.record.backend === record.backend);
+      if (!known) found.push({ record, environment });
     }
+    return records.length;
+  };
+  let fromLoader = 0;
+  for (const environment of environments) {
+    const count = await look(environment);
+    if (environment.driverFiles === null) fromLoader = count;
   }
-  return found.toSorted((a, b) => Number(a.record.evidence === 'software') - Number(b.record.evidence === 'software'));
+  if (fromLoader === 0) for (const environment of singleDriverEnvironments()) await look(environment);
+  return found
+    .filter(({ record }) => allowSoftware || record.evidence === 'gpu')
+    .toSorted((a, b) => Number(a.record.evidence === 'software') - Number(b.record.evidence === 'software'));
 }
 
 /** What opens under one environment; a driver that crashes or hangs its process opens nothing. */
-async function probe(environment: DriverEnvironment, allowSoftware: boolean): Promise<AdapterRecord[]> {
-  const args = [...nodeArguments(), CHILD, ...(allowSoftware ? ['--allow-software'] : [])];
+async function probe(environment: DriverEnvironment): Promise<AdapterRecord[]> {
+  const args = [...nodeArguments(), CHILD];
   const env = { XDG_RUNTIME_DIR: tmpdir(), ...process.env, ...environment.env };
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { env, timeout: PROBE_MS, killSignal: 'SIGKILL', maxBuffer: 16 << 20 }, (_error, text) => resolve(text));

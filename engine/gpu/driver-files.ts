@@ -10,8 +10,8 @@ import { join } from 'node:path';
 export interface DriverEnvironment {
   /** VK_DRIVER_FILES; null: the loader's default. */
   readonly driverFiles: string | null;
-  /** What must be added to the environment of a process to use it. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What must change in the environment of a process to use it; undefined: left out. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Folder into which set-up unpacks drivers: $FLEET_DRIVERS, else `fleet/drivers` in the user's cache folder. */
@@ -30,14 +30,22 @@ export function unpackedSoftwareDriver(env: NodeJS.ProcessEnv = process.env): Dr
   return { driverFiles: manifest, env: own };
 }
 
-/** Every environment worth trying, the present one first, without repeats. */
+/** Environments worth trying: the present one first, the loader's default, then the unpacked software driver. */
 export function driverEnvironments(env: NodeJS.ProcessEnv = process.env): DriverEnvironment[] {
-  const found: DriverEnvironment[] = [{ driverFiles: env['VK_DRIVER_FILES'] ?? null, env: {} }];
+  const own = env['VK_DRIVER_FILES'] ?? null;
+  const found: DriverEnvironment[] = [{ driverFiles: own, env: {} }];
   if (process.platform !== 'linux') return found;
+  // An empty value means "no driver" to the loader, so leaving the variable out takes an explicit undefined.
+  if (own !== null) found.push({ driverFiles: null, env: { VK_DRIVER_FILES: undefined } });
   const unpacked = unpackedSoftwareDriver(env);
-  if (unpacked) found.push(unpacked);
-  for (const manifest of installedManifests(env)) found.push({ driverFiles: manifest, env: { VK_DRIVER_FILES: manifest } });
-  return found.filter((candidate, index) => found.findIndex((other) => other.driverFiles === candidate.driverFiles) === index);
+  if (unpacked && unpacked.driverFiles !== own) found.push(unpacked);
+  return found;
+}
+
+/** One environment for each installed driver alone: for a host where the default, which loads all, opens nothing. */
+export function singleDriverEnvironments(env: NodeJS.ProcessEnv = process.env): DriverEnvironment[] {
+  if (process.platform !== 'linux') return [];
+  return installedManifests(env).map((manifest) => ({ driverFiles: manifest, env: { VK_DRIVER_FILES: manifest } }));
 }
 
 /** Driver manifests in the folders that the Vulkan loader documents (LoaderDriverInterface.md, "Driver Discovery"). */

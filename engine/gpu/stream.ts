@@ -66,9 +66,9 @@ export class Stream {
   }
 
   /** Writes host data, ordered after every earlier submit and before every later one. */
-  upload(buffer: GPUBuffer, data: Uint32Array | Float32Array, byteOffset = 0): void {
+  upload(buffer: GPUBuffer, data: Uint32Array<ArrayBuffer> | Float32Array<ArrayBuffer>, byteOffset = 0): void {
     this.#gpu.check();
-    this.#scoped(() => this.#gpu.device.queue.writeBuffer(buffer, byteOffset, data.buffer as ArrayBuffer, data.byteOffset, data.byteLength));
+    this.#scoped(() => this.#gpu.device.queue.writeBuffer(buffer, byteOffset, data));
   }
 
   /** Submits what was recorded; nothing recorded, nothing submitted. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { EngineRefused } from '../errors.ts';
 import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
@@ -49,7 +50,7 @@ export class Checkpoint {
   /** SHA-256 of model.safetensors, or of the shards one after the other in the index's order. */
   async sha256(): Promise<string> {
     const hash = createHash('sha256');
-    for (const { path } of this.#files) for await (const piece of createReadStream(path, { highWaterMark: 4 << 20 })) hash.update(piece as Buffer);
+    for (const { path } of this.#files) await pipeline(createReadStream(path, { highWaterMark: 4 << 20 }), hash, { end: false });
     return hash.digest('hex');
   }
 

@@ -13,6 +13,10 @@ const MAX_HEADER_BYTES = 100_000_000;
 const BYTES_OF = { F32: 4, U32: 4, I32: 4, BF16: 2, F16: 2, U8: 1, I8: 1, BOOL: 1, F64: 8, I64: 8, U64: 8, I16: 2, U16: 2 } as const;
 export type Dtype = keyof typeof BYTES_OF;
 
+function isDtype(name: string): name is Dtype {
+  return Object.hasOwn(BYTES_OF, name);
+}
+
 const entry = z.object({
   dtype: z.string(),
   shape: z.array(z.int().nonnegative()),
@@ -122,12 +126,12 @@ function checkEntry(path: string, name: string, value: unknown, dataStart: numbe
   const parsed = entry.safeParse(value);
   if (!parsed.success) throw refuse(path, `tensor ${name} has a malformed header entry`, parsed.error);
   const { dtype, shape, data_offsets } = parsed.data;
-  if (!(dtype in BYTES_OF)) throw refuse(path, `tensor ${name} has the unknown dtype ${dtype}`);
+  if (!isDtype(dtype)) throw refuse(path, `tensor ${name} has the unknown dtype ${dtype}`);
   const [begin, end] = data_offsets;
-  const bytes = shape.reduce((product, extent) => product * extent, BYTES_OF[dtype as Dtype]);
+  const bytes = shape.reduce((product, extent) => product * extent, BYTES_OF[dtype]);
   if (end - begin !== bytes) throw refuse(path, `tensor ${name} spans ${end - begin} bytes where its dtype and shape need ${bytes}`);
   if (dataStart + end > size) throw refuse(path, `it is truncated: tensor ${name} ends at byte ${dataStart + end} of ${size}`);
-  return { name, dtype: dtype as Dtype, shape, start: dataStart + begin, bytes };
+  return { name, dtype, shape, start: dataStart + begin, bytes };
 }
 
 /** The format wants the data covered exactly: no overlap, no hole, nothing after the last tensor. */

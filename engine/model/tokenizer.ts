@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
+import { z } from 'zod';
 import { EngineRefused } from '../errors.ts';
 
 /** Text to ids and back. No special token is added or hidden: a prompt is exactly its text. */
@@ -17,7 +18,7 @@ export interface TextCodec {
 export function loadTokenizer(folder: string): TextCodec {
   const read = (file: string): object => {
     try {
-      return JSON.parse(readFileSync(join(folder, file), 'utf8')) as object;
+      return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(join(folder, file), 'utf8')));
     } catch (cause) {
       throw new EngineRefused(
         `the model's ${join(folder, file)} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,

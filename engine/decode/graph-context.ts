@@ -1,0 +1,32 @@
+/** What the steps of one pass share. */
+import type { Shape } from '../../kernels/contract.ts';
+import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
+import type { ModelConfig } from '../model/config.ts';
+import type { Weights } from '../model/weights.ts';
+import type { DecodeState, Scratch } from './memory.ts';
+import type { BufferRef, Step } from './step.ts';
+
+/** What every step of a graph is built from. */
+export interface GraphContext {
+  readonly config: ModelConfig;
+  readonly weights: Weights;
+  readonly state: DecodeState;
+  readonly scratch: Scratch;
+  /** Positions of the caches and of the rotation table. */
+  readonly context: number;
+  readonly ropeTable: GPUBuffer;
+  /** u32 [1]: absolute position of row 0. */
+  readonly position: GPUBuffer;
+  /** Variant of qmm-q4. */
+  readonly qmm: string;
+  /** Rows of this pass. */
+  readonly rows: number;
+  /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */
+  readonly kind: 'token' | 'chunk';
+}
+
+/** y [rows, n] = x [rows, k] · Wᵀ of the matrix `name`. */
+export function project(graph: GraphContext, name: string, x: BufferRef, y: BufferRef, rows: number = graph.rows): Step {
+  const { n, k, codes, scales, biases } = graph.weights.quantised(name);
+  return { kernel: qmmQ4, shape: { rows, n, k } satisfies Shape, variant: graph.qmm, buffers: { x, codes, scales, biases, y } };
+}
