@@ -16,10 +16,11 @@ const base: ArgvInput = {
 
 describe('buildArgv', () => {
   it('puts the case after the command and the settings last, in name order', () => {
-    expect(buildArgv(base)).toEqual([
-      ...['node', 'engine/main.ts', 'decode', '--records=/k/records.ndjson', '--adapter', 'SwiftShader Device (Subzero)', '--allow-software'],
-      ...['--prompt', 'story', '--pinned-ids', '/k/pinned.json', '--logits', '/k/out/logits.f32', '--set', 'ncols=8', '--set', 'qmm=vec4'],
-    ]);
+    expect(buildArgv(base).join(' ')).toBe(
+      'node engine/main.ts decode --records=/k/records.ndjson --adapter SwiftShader Device (Subzero) --allow-software ' +
+        '--prompt story --pinned-ids /k/pinned.json --logits /k/out/logits.f32 --set ncols=8 --set qmm=vec4',
+    );
+    expect(buildArgv(base)).toContain('SwiftShader Device (Subzero)');
   });
 
   it('drops {allow-software} on a GPU', () => {

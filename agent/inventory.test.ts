@@ -3,20 +3,21 @@ import type { AdapterRecord } from '../engine/protocol.ts';
 import { chooseAdapter } from './inventory.ts';
 
 const adapter = (name: string, evidence: 'gpu' | 'software'): AdapterRecord => ({
-  ...{
-    schema: 1,
-    kind: 'adapter',
-    name,
-    vendor: '',
-    architecture: '',
-    device: '',
-    description: '',
-    backend: 'vulkan',
-    evidence,
-    driver: '',
-    driverFiles: null,
-  },
-  ...{ features: [], limits: {}, subgroupMinSize: null, subgroupMaxSize: null },
+  schema: 1,
+  kind: 'adapter',
+  name,
+  vendor: '',
+  architecture: '',
+  device: '',
+  description: '',
+  backend: 'vulkan',
+  evidence,
+  driver: '',
+  driverFiles: null,
+  features: [],
+  limits: {},
+  subgroupMinSize: null,
+  subgroupMaxSize: null,
 });
 const found = [adapter('llvmpipe (LLVM 15)', 'software'), adapter('Intel(R) Arc(TM) Pro B60', 'gpu')];
 

@@ -4,11 +4,23 @@ import { measureOf } from './leg.ts';
 import type { LegReport } from './supervisor-protocol.ts';
 
 const ran = {
-  ...{ spawnError: null, exitCode: 0, signal: null, timedOut: false, startedAt: '2026-01-01T00:00:00.000Z', wallMs: 12.5 },
-  ...{ vmHwmKiB: 4096, stdout: '', stderr: '', droppedBytes: 0, swept: 0 },
+  spawnError: null,
+  exitCode: 0,
+  signal: null,
+  timedOut: false,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  wallMs: 12.5,
+  vmHwmKiB: 4096,
+  stdout: '',
+  stderr: '',
+  droppedBytes: 0,
+  swept: 0,
 };
 const report = (change: Partial<NonNullable<LegReport['ran']>>, held: [boolean, boolean] = [true, true]): LegReport => ({
-  ...{ kind: 'leg', index: 0, lockHeldBefore: held[0], lockHeldAfter: held[1] },
+  kind: 'leg',
+  index: 0,
+  lockHeldBefore: held[0],
+  lockHeldAfter: held[1],
   ran: { ...ran, ...change },
 });
 

@@ -29,6 +29,8 @@ const CHECKOUT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, ''
 const SUPERSEDED = 'another agent serves the device now';
 /** A superseded agent learns it from its next heartbeat and ends its leg first. */
 const TAKE_OVER_MS = 20_000;
+/** About 8 s: long enough for a coordinator that starts beside the agent, short enough for a person who mistyped the URL. */
+const REGISTER_RETRIES = 5;
 
 /** Something outside this program that a person has to put right. */
 class Unavailable extends Error {
@@ -54,7 +56,7 @@ async function serve(options: AgentArguments, log: Log): Promise<void> {
     if (!told) log.event('coordinator.unreachable', { reason: error.message });
     told = true;
   };
-  const address = await untilAnswered(register, { retries: 8, onFailure });
+  const address = await untilAnswered(register, { retries: REGISTER_RETRIES, onFailure });
 
   const board = new ActivityBoard();
   const spool = new Spool(state.spool, api, log);

@@ -52,7 +52,9 @@ const prepare = (change: Partial<Parameters<typeof prepareHead>[0]['prepare']> =
     heads,
     dependencies: new Dependencies(join(state, 'deps'), CHECKOUT, log),
     scratchRoot: join(state, 'scratch'),
-    ...{ marker: 'test-heads/1', driverFiles: null, signal },
+    marker: 'test-heads/1',
+    driverFiles: null,
+    signal,
   };
   return prepareHead({ head: candidate, prepare: { timeoutS: 60, ...change } }, context);
 };

@@ -46,8 +46,10 @@ describe('a leg', () => {
     process.kill(pid, 'SIGTERM');
     const { ran } = await ended;
     expect(ran).toMatchObject({ exitCode: null, signal: 'SIGTERM' });
-    const names = ran!.stdout.split('\n').map((line) => line.split('=', 1)[0]);
-    expect(names.filter((name) => name !== '' && !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name!)).toSorted()).toEqual(['FLEET_ATTEMPT', 'ONLY', 'PATH']);
+    const names = ran!.stdout.split('\n').map((line) => line.split('=', 1).join(''));
+    // The shell sets these itself.
+    const given = names.filter((name) => !['', 'PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
+    expect(new Set(given)).toEqual(new Set(['FLEET_ATTEMPT', 'ONLY', 'PATH']));
   });
 
   it('is ended at its time limit, with everything it started', async () => {
@@ -129,11 +131,11 @@ describe('the supervisor', () => {
     const lock = lockFile();
     const held = await holdingSupervisor(cleanup, lock);
     const ended = held.leg('setsid -f sleep 65; sleep 66');
-    const refused = expect(ended).rejects.toThrow('the supervisor ended');
+    const outcome = ended.catch((error: Error) => error.message);
     const pid = await legPid(held);
     await until('both processes', () => findMarked((marker) => marker === held.marker).length >= 3);
     await held.supervisor.close();
-    await refused;
+    expect(await outcome).toContain('the supervisor ended (status 0)');
     expect(isAlive(pid)).toBe(false);
     expect(findMarked((marker) => marker === held.marker)).toEqual([]);
     expect(await canLockByHand(lock)).toBe(true);
@@ -143,11 +145,11 @@ describe('the supervisor', () => {
     const lock = lockFile();
     const held = await holdingSupervisor(cleanup, lock);
     const ended = held.leg('setsid -f sleep 67; exec sleep 68');
-    const refused = expect(ended).rejects.toThrow('the supervisor ended (SIGKILL)');
+    const outcome = ended.catch((error: Error) => error.message);
     const pid = await legPid(held);
     await until('both processes', () => findMarked((marker) => marker === held.marker).length >= 2);
     process.kill(held.supervisor.pid!, 'SIGKILL');
-    await refused;
+    expect(await outcome).toContain('the supervisor ended (SIGKILL)');
     await until('the leg to end', () => !isAlive(pid) && findMarked((marker) => marker === held.marker).length === 0);
     expect(await canLockByHand(lock)).toBe(true);
   });
