@@ -45,6 +45,6 @@ export function when(iso: string): string {
 }
 
 /** `1 pair`, `3 pairs`. */
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n} ${n === 1 ? noun : plural}`;
 }

@@ -49,8 +49,11 @@ export function compareDecode(name: string, baseline: readonly DecodedLeg[], can
     if (unsteady !== undefined) return result('differs', `the timed pass of leg ${unsteady.index} (${arm}) did not reproduce the logits of its first pass`);
   }
   const missed = [...baseline, ...candidate].filter((leg) => leg.decode.pinnedIdsMatch === false);
-  if (missed.length > 0)
-    return result('differs', `pinned ids not produced by ${missed.length === 1 ? 'leg' : 'legs'} ${missed.map((leg) => leg.index).join(', ')}`);
+  if (missed.length > 0) {
+    const both = missed.length === baseline.length + candidate.length;
+    const arm = both ? 'both arms' : candidate.includes(missed[0]!) ? 'the candidate' : 'the baseline';
+    return result('differs', `${arm} did not produce the pinned ids (${missed.length === 1 ? 'leg' : 'legs'} ${missed.map((leg) => leg.index).join(', ')})`);
+  }
 
   const equal = left.decode.digest === right.decode.digest;
   const sameIds = equalIds(left.decode.ids, right.decode.ids);

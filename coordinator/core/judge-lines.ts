@@ -61,15 +61,16 @@ function judgeCase(name: string, baseline: readonly ReadLeg[], candidate: readon
   const shown = firstDifference(rows);
   if (after !== null && after !== before)
     return finding('new-failure', `the candidate ${ended(after)}, the baseline ${before === null ? 'exits with 0' : ended(before)}`);
-  if (failsAfter > failsBefore) return finding('new-failure', `${failsAfter} failures against ${failsBefore} in the baseline`);
+  if (failsAfter > failsBefore) return finding('new-failure', `${failures(failsAfter)} against ${failsBefore} in the baseline`);
   if (before !== null && after === null) return finding('fixed', `the baseline ${ended(before)}, the candidate exits with 0`);
-  if (failsAfter < failsBefore) return finding(failsAfter === 0 ? 'fixed' : 'pre-existing', `${failsAfter} failures against ${failsBefore} in the baseline`);
+  if (failsAfter < failsBefore) return finding(failsAfter === 0 ? 'fixed' : 'pre-existing', `${failures(failsAfter)} against ${failsBefore} in the baseline`);
   if (differing > 0) return finding('output-differs', `${differing} of ${rows.length} lines differ${shown}`);
   if (after !== null) return finding('pre-existing', `both arms ${ended(after).replace('exits', 'exit')}, and their lines are equal`);
-  if (failsAfter > 0) return finding('pre-existing', `the same ${failsAfter} ${failsAfter === 1 ? 'failure' : 'failures'} in both arms`);
+  if (failsAfter > 0) return finding('pre-existing', `the same ${failures(failsAfter)} in both arms`);
   return finding('same', 'equal');
 }
 
+const failures = (count: number): string => `${count} ${count === 1 ? 'failure' : 'failures'}`;
 const ended = (failure: string): string => (failure.startsWith('exit status') ? `exits with ${failure.slice('exit status '.length)}` : failure);
 
 function firstDifference(rows: readonly LineRow[]): string {

@@ -252,7 +252,7 @@ describe('lines suites', () => {
   });
 
   it.each([
-    ['new-failure', { stdout: line(1) }, { stdout: line(1, 1) }, '1 failures against 0'],
+    ['new-failure', { stdout: line(1) }, { stdout: line(1, 1) }, '1 failure against 0'],
     ['fixed', { stdout: 'passed=14 total=15\n' }, { stdout: 'passed=15 total=15\n' }, '0 failures against 1'],
     ['pre-existing', { stdout: 'passed=14 total=15\n' }, { stdout: 'passed=14 total=15\n' }, 'same 1 failure in both'],
     ['new-failure', { stdout: 'ok\n' }, { stdout: 'ok\n', exitCode: 1 }, 'the candidate exits with 1, the baseline exits with 0'],

@@ -28,7 +28,7 @@ export function HomePage({ runs, devices }: { readonly runs: readonly RunSummary
             Nothing was submitted. In a repository with a <code>fleet.json</code>: <code>fleet submit --heads main,HEAD</code>
           </p>
         ) : (
-          <Runs runs={runs} />
+          <Runs runs={runs} evidence={new Map(devices.map((device) => [device.device, device.evidence]))} />
         )}
       </section>
     </>
@@ -38,7 +38,7 @@ export function HomePage({ runs, devices }: { readonly runs: readonly RunSummary
 function Devices({ devices }: { readonly devices: readonly DeviceView[] }): Child {
   return (
     <div class="scroll" tabindex={0} role="region" aria-labelledby="devices">
-      <table>
+      <table class="wide">
         <thead>
           <tr>
             <th scope="col">device</th>
@@ -74,8 +74,8 @@ function Devices({ devices }: { readonly devices: readonly DeviceView[] }): Chil
               <td>
                 <code>{clean(device.lockPath)}</code>
               </td>
-              <td>{clean(device.host)}</td>
-              <td>
+              <td class="whole">{clean(device.host)}</td>
+              <td class="whole">
                 <time datetime={device.lastSeenAt}>{when(device.lastSeenAt)}</time>
               </td>
             </tr>
@@ -86,10 +86,10 @@ function Devices({ devices }: { readonly devices: readonly DeviceView[] }): Chil
   );
 }
 
-function Runs({ runs }: { readonly runs: readonly RunSummary[] }): Child {
+function Runs({ runs, evidence }: { readonly runs: readonly RunSummary[]; readonly evidence: ReadonlyMap<string, DeviceView['evidence']> }): Child {
   return (
     <div class="scroll" tabindex={0} role="region" aria-labelledby="runs">
-      <table>
+      <table class="wide">
         <thead>
           <tr>
             <th scope="col">run</th>
@@ -120,6 +120,12 @@ function Runs({ runs }: { readonly runs: readonly RunSummary[] }): Child {
                     <li>
                       <span class="job">
                         {job.device} {job.suite}
+                        {evidence.get(job.device) === 'software' && (
+                          <>
+                            {' '}
+                            <EvidenceBadge evidence="software" />
+                          </>
+                        )}
                       </span>
                       {job.verdicts.map((word) => (isVerdictWord(word) ? <VerdictBadge word={word} /> : <span>{clean(word)}</span>))}
                       {job.verdicts.length === 0 && (

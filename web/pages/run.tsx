@@ -128,7 +128,15 @@ function Findings({
   return (
     <>
       <p class="finding">
-        <VerdictBadge word={verdict.verdict} /> {several && <code>{clean(verdict.candidate)}</code>} {clean(verdict.reason)}
+        <VerdictBadge word={verdict.verdict} />
+        <span>
+          {several && (
+            <>
+              <code>{clean(verdict.candidate)}</code>:{' '}
+            </>
+          )}
+          {clean(verdict.reason)}
+        </span>
       </p>
       <Effects verdict={verdict} rule={view.rule} id={`effect-${id}`} />
       <Identities rows={verdict.identities} id={`identity-${id}`} />

@@ -1,39 +1,57 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
 import type { ContractRow } from '../../coordinator/protocol/verdict.ts';
-import { clean } from '../show.ts';
+import { clean, count } from '../show.ts';
 
-/** Every kernel and planted control, head against head. Rows that are not `same` come first. */
+/** Every kernel and planted control, head against head. Rows that are `same` fold away; no other ever does. */
 export function ContractRows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id: string }): Child {
   if (rows.length === 0) return null;
-  const ordered = [...rows.filter((row) => row.status !== 'same'), ...rows.filter((row) => row.status === 'same')];
+  const same = rows.filter((row) => row.status === 'same');
+  const other = rows.filter((row) => row.status !== 'same');
   return (
     <>
-      <h4 id={id}>Kernels and controls</h4>
-      <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">kernel or control</th>
-              <th scope="col">head against head</th>
-              <th scope="col">baseline</th>
-              <th scope="col">candidate</th>
-              <th scope="col">note</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ordered.map((row) => (
-              <tr>
-                <th scope="row">{clean(row.kernel)}</th>
-                <td class={row.status === 'same' || row.status === 'fixed' ? '' : 'alarm'}>{row.status}</td>
-                <td>{clean(row.baseline)}</td>
-                <td>{clean(row.candidate)}</td>
-                <td>{row.note === '' ? '–' : clean(row.note)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <h4 id={id}>
+        Kernels and controls{' '}
+        <span class="aside">
+          {same.length} of {count(rows.length, 'row')} same
+        </span>
+      </h4>
+      {other.length > 0 && <Rows rows={other} id={id} />}
+      {same.length > 0 && (
+        <details id={`${id}-same`}>
+          <summary>{count(same.length, 'kernel or control', 'kernels and controls')} with the same result in both arms</summary>
+          <Rows rows={same} id={id} />
+        </details>
+      )}
     </>
+  );
+}
+
+function Rows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id: string }): Child {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
+      <table class="wide contract">
+        <thead>
+          <tr>
+            <th scope="col">kernel or control</th>
+            <th scope="col">head against head</th>
+            <th scope="col">baseline</th>
+            <th scope="col">candidate</th>
+            <th scope="col">note</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              <th scope="row">{clean(row.kernel)}</th>
+              <td class={row.status === 'same' || row.status === 'fixed' ? '' : 'alarm'}>{row.status}</td>
+              <td>{clean(row.baseline)}</td>
+              <td>{row.baseline === row.candidate && row.status === 'same' ? <span class="dim">the same</span> : clean(row.candidate)}</td>
+              <td>{clean(row.note)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -8,8 +8,10 @@ import { PairPlot } from './pair-plot.tsx';
 /** Every case's pairs in run order, its figures, and what the rule says. Gains come from the verdict, never from a page. */
 export function Effects({ verdict, rule, id }: { readonly verdict: Verdict; readonly rule: RunView['rule']; readonly id: string }): Child {
   if (verdict.effects.length === 0) return null;
+  const metrics = [...new Set(verdict.effects.map((effect) => clean(effect.metric)))];
   return (
     <>
+      <p class="note">Gain = (baseline − candidate) / baseline of each pair; positive is faster. Timed, in ms: {metrics.join(' | ')}.</p>
       {verdict.effects.map((effect) => (
         <CaseEffect effect={effect} verdict={verdict} rule={rule} id={`${id}-${effect.case}`} />
       ))}
@@ -32,8 +34,10 @@ function CaseEffect({
     <div class="case">
       <h4 id={id}>
         {effect.case} <span class="figure">{gain(effect.medianPercent)} %</span> <span class="aside">median of {count(effect.pairs.length, 'pair')}</span>
+        <span class="rule">
+          rule <strong class={effect.ruleMet ? 'good' : 'bad'}>{effect.ruleMet ? 'met' : 'not met'}</strong>: {effect.ruleNote}
+        </span>
       </h4>
-      <p class="note">Timed, in ms: {clean(effect.metric)}. Gain = (baseline − candidate) / baseline.</p>
       <div class="split">
         <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
           <table class="numbers">
@@ -113,9 +117,6 @@ function CaseEffect({
           </Fact>
         )}
         <Fact name="device noise">{verdict.calibration}</Fact>
-        <Fact name="rule">
-          <strong>{effect.ruleMet ? 'met' : 'not met'}</strong>: {effect.ruleNote}
-        </Fact>
       </dl>
     </div>
   );

@@ -8,10 +8,10 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
   if (job.legs.length === 0) return null;
   const posted = job.legs.filter((leg) => leg.measure !== null).length;
   return (
-    <details id={id} open={job.state !== 'judged'}>
+    <details id={id} open={job.state === 'running'}>
       <summary>
         {posted === job.legs.length ? count(posted, 'leg') : `${posted} of ${count(job.legs.length, 'leg')}`}, in run order
-        {job.attempts.length > 0 && (
+        {job.attempts.length > 1 && (
           <span class="aside">
             attempt {job.acceptedAttempt ?? job.attempts.at(-1)!.number} of {job.attempts.length}
           </span>

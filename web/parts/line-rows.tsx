@@ -46,7 +46,7 @@ export function LineRows({ rows, id, title }: { readonly rows: readonly LineRow[
 function Lines({ rows, id }: { readonly rows: readonly LineRow[]; readonly id: string }): Child {
   return (
     <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
-      <table class="lines">
+      <table class="wide lines">
         <thead>
           <tr>
             <th scope="col">case</th>

@@ -75,8 +75,8 @@ export function PairPlot({ effect, thresholdPercent, id }: { readonly effect: Ef
           )}
         </>
       ))}
-      <text class="tick" x={(LEFT + WIDTH - RIGHT) / 2} y={bottom + 34} text-anchor="middle">
-        gain, % (positive is faster)
+      <text class="tick" x={LEFT - 44} y={bottom + 35}>
+        {`gain, % · ● baseline ran first · ◆ candidate ran first${effect.pairs.some((pair) => pair.flags.length > 0) ? ' · hollow: other mode' : ''}`}
       </text>
     </svg>
   );

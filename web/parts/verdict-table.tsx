@@ -12,7 +12,7 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
   return (
     <>
       <div class="scroll" tabindex={0} role="region" aria-label="Verdicts">
-        <table class="verdicts">
+        <table class="wide verdicts">
           <thead>
             <tr>
               <th scope="col">device</th>

@@ -26,6 +26,12 @@ function remember(root) {
   for (const section of root.querySelectorAll('main > section[id]')) sent.set(section.id, section.outerHTML);
 }
 
+/** Somebody has the keyboard's focus in it, or is marking text there: swapping it now would take that away. */
+function inUse(section) {
+  const selection = document.getSelection();
+  return section.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && section.contains(selection.anchorNode));
+}
+
 function swap(fresh) {
   const known = [...document.querySelectorAll('main > section[id]')].map((section) => section.id).join(' ');
   const wanted = [...fresh.querySelectorAll('main > section[id]')].map((section) => section.id).join(' ');
@@ -33,9 +39,13 @@ function swap(fresh) {
     known === wanted
       ? [...fresh.querySelectorAll('main > section[id]')].filter((section) => sent.get(section.id) !== section.outerHTML)
       : [fresh.querySelector('main')];
+  let waiting = false;
   for (const next of changed) {
     const old = next.tagName === 'MAIN' ? document.querySelector('main') : document.getElementById(next.id);
-    if (old.contains(document.activeElement) || old.contains(document.getSelection()?.anchorNode ?? null)) continue;
+    if (inUse(old)) {
+      waiting = true;
+      continue;
+    }
     const html = next.outerHTML;
     for (const details of old.querySelectorAll('details[id]')) {
       const same = next.querySelector(`#${CSS.escape(details.id)}`);
@@ -46,7 +56,8 @@ function swap(fresh) {
     else sent.set(next.id, html);
   }
   document.title = fresh.title;
-  document.body.dataset.live = fresh.body.dataset.live;
+  // A section that was left alone is tried again, even when the run is done by now.
+  if (!waiting) document.body.dataset.live = fresh.body.dataset.live;
   if (changed.length > 0) wireCopyButtons();
 }
 
