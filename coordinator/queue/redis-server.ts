@@ -47,6 +47,7 @@ export async function startRedisServer(directory: string, log: Log): Promise<Red
   const start = async (): Promise<void> => {
     child = launch(directory, port, password);
     const started = child;
+    started.once('error', (error) => log.event('redis.unreachable', {}, error));
     started.once('exit', (code, signal) => {
       if (stopping) return;
       log.event('redis.exited', { code, signal });
