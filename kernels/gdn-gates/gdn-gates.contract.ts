@@ -1,0 +1,102 @@
+import type { BoundedOutput, Contract, ContractShape, Fill } from '../contract.ts';
+import type { Random } from '../random.ts';
+import { FLUSH, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { expRelative, sigmoidRelative } from '../shared/sigmoid-bounds.ts';
+import { gdnGatesReference } from './gdn-gates.reference.ts';
+import { gdnGates, type GdnGatesShape } from './gdn-gates.ts';
+
+const served = (name: string, rows: number, vHeads: number): ContractShape<GdnGatesShape> => ({
+  name: `${name} ${rows}x${vHeads}`,
+  role: 'served',
+  shape: { rows, vHeads },
+});
+
+function fill(name: string, kind: Fill['kind'], a: (random: Random) => number, aLog: (random: Random) => number): Fill<GdnGatesShape> {
+  return {
+    name,
+    kind,
+    make: ({ rows, vHeads }, random) => ({
+      a: Float32Array.from({ length: rows * vHeads }, () => a(random)),
+      b: Float32Array.from({ length: rows * vHeads }, () => a(random)),
+      aLog: Float32Array.from({ length: vHeads }, () => aLog(random)),
+      dtBias: Float32Array.from({ length: vHeads }, () => random.uniform(-3, 1)),
+    }),
+  };
+}
+
+/**
+ * Error of g = −E·(max(x, 0) + L), E = exp(aLog), L = log(1 + e), e = exp(−|x|), and x = a + dtBias rounded once. x moves softplus by at
+ * most sigmoid(x) of its own error. L has exp's error (at most in full: dL/de·e/L ≤ 1), and under 12 roundings: z = e/(2+e) one sum and a
+ * quotient of 2.5 ULP; z² ≤ 1/9 takes a ninth of twice that and of its own at each Horner step, whose constants and operations round
+ * once each; the last product and the term left out.
+ */
+function gateError(x: number, aLog: number, u: number): number {
+  const size = Math.abs(x);
+  const log = Math.log1p(Math.exp(-size));
+  const softplus = Math.max(x, 0) + log;
+  const inner = (size * u) / (1 + Math.exp(-x)) + log * (expRelative(Math.min(size, 110)) + 12 * U_SPEC) + softplus * u;
+  return Math.exp(aLog) * (inner + softplus * (expRelative(aLog) + u)) * (1 + 2 ** -12);
+}
+
+export const contract: Contract<GdnGatesShape> = {
+  kernel: gdnGates,
+  meaning:
+    'g[r, h] = −exp(aLog[h])·softplus(a[r, h] + dtBias[h]), softplus(x) = log(1 + eˣ), and beta[r, h] = sigmoid(b[r, h]), in float32. The softplus keeps its relative precision for very ' +
+    'negative x and is x for large x; nothing overflows. A NaN of a or b gives NaN in its place; a = −inf gives g = 0, a = +inf −inf.',
+  bounds:
+    'As gateError derives it: one rounding of x, exp 3 + 2|x| ULP, under 12 roundings in the series for log(1 + e), exp of aLog, two products; and the sigmoid of shared/sigmoid-bounds.ts. ' +
+    'Spec: u = 2⁻²³; depth: the plain sums and products at 2⁻²⁴. 2⁻¹²⁶·(4·exp(aLog) + 2) for e, z, the softplus and outputs that a driver may flush.',
+  families: { element: ['default'] },
+  shapes: [
+    served('smallest', 1, 1),
+    served('awkward', 7, 6),
+    served('awkward', 13, 5),
+    served('tiny', 1, 4),
+    served('tiny prefill', 64, 4),
+    served('2B', 1, 16),
+    served('2B prefill', 48, 16),
+  ],
+  fills: [
+    fill(
+      'spread',
+      'spread',
+      (random) => random.decades(1e-3, 80),
+      (random) => random.uniform(-6, 3),
+    ),
+    fill(
+      'far out',
+      'spread',
+      (random) => random.decades(20, 1e30),
+      (random) => random.uniform(-6, 3),
+    ),
+    fill(
+      'classes',
+      'classes',
+      (random) => random.pick([NaN, Infinity, -Infinity, 0, -0, 1e-40, -1e-42, 1, -2]),
+      (random) => random.uniform(-3, 1.5),
+    ),
+  ],
+  absent: {
+    exact: 'exp may be off by 3 ULP for any argument, 0 included',
+    stress: 'the only sums have two terms, or are a series of eight that falls ninefold a term',
+  },
+  expect: (shape, contents) => {
+    const { a, b, aLog, dtBias } = contents as Record<'a' | 'b' | 'aLog' | 'dtBias', Float32Array>;
+    const { g, beta } = gdnGatesReference(shape, { a, b, aLog, dtBias });
+    const finite = (value: number) => (Number.isFinite(value) ? value : 0);
+    const gates = (u: number) =>
+      g.map((_, i) => {
+        const head = i % shape.vHeads;
+        return finite(gateError(a[i]! + dtBias[head]!, aLog[head]!, u)) + FLUSH * (4 * Math.exp(aLog[head]!) + 2);
+      });
+    const writes = (u: number) => beta.map((value, i) => finite(value * sigmoidRelative(b[i]!, u)) + 2 * FLUSH);
+    const bounded = (values: Float64Array, bound: (u: number) => Float64Array): BoundedOutput => ({
+      kind: 'bounded',
+      values,
+      spec: bound(U_SPEC),
+      depth: bound(U_NEAREST),
+    });
+    return { g: bounded(g, gates), beta: bounded(beta, writes) };
+  },
+  sums: { none: 'the only sums have two terms, or are a series of eight that falls ninefold a term' },
+};
