@@ -15,8 +15,11 @@ export interface ReadLeg extends JudgedLeg {
 
 export type Validity = { readonly word: 'valid'; readonly legs: readonly ReadLeg[] } | { readonly word: 'void' | 'not-run'; readonly reason: string };
 
-/** Agents cut logs here; a cut log cannot be compared line by line. */
-export const LOG_CAP_BYTES = 1024 * 1024;
+/**
+ * Agents cut logs at 1 MiB, less what a cut through a character needs; stdout that reaches that far may be cut and cannot be
+ * compared. (What an agent leaves out earlier it replaces by a line with a hash, which is compared like any line.)
+ */
+export const LOG_CAP_BYTES = 1024 * 1024 - 8;
 
 /** The legs of a verdict's two arms, without cases that are not comparable. */
 export function legsOf(input: JudgeInput): JudgedLeg[] {
@@ -65,7 +68,8 @@ function missingArm(input: JudgeInput, legs: readonly JudgedLeg[]): string | nul
 function checkLogs(input: JudgeInput, legs: readonly ReadLeg[]): Validity {
   for (const leg of legs) {
     if (leg.log === null) return voided(`${legName(input, leg)} has no log`);
-    if (Buffer.byteLength(leg.log) >= LOG_CAP_BYTES) return voided(`the log of ${legName(input, leg)} was cut at 1 MiB, so its lines cannot all be compared`);
+    if ((leg.measure.stdoutBytes ?? Buffer.byteLength(leg.log)) >= LOG_CAP_BYTES)
+      return voided(`the output of ${legName(input, leg)} was cut at 1 MiB, so its lines cannot all be compared`);
   }
   return { word: 'valid', legs };
 }

@@ -266,7 +266,11 @@ describe('lines suites', () => {
     expect(verdict.reason).toContain(reason);
   });
 
-  it('void when a log was cut', () => expect(judged(linesJob(() => ({ stdout: 'x'.repeat(1024 * 1024) })))).toMatchObject({ verdict: 'void' }));
+  it('void when stdout may have been cut, but not when only stderr was', () => {
+    const most = 'x'.repeat(1024 * 1024 - 2);
+    expect(judged(linesJob(() => ({ stdout: most })))).toMatchObject({ verdict: 'void' });
+    expect(judged(linesJob(() => ({ stdout: 'ok\n', stderr: most })))).toMatchObject({ verdict: 'same' });
+  });
 });
 
 it('computedFrom depends on the records, the rule, and nothing else', () => {

@@ -51,7 +51,7 @@ export function Coverage({ view }: { readonly view: RunView }): Child {
 function CoverageCell({ cell }: { readonly cell: Cell | undefined }): Child {
   if (cell === undefined) return <td class="dim">not asked for</td>;
   return (
-    <td class={cell.status === 'not-run' ? 'alarm' : ''}>
+    <td class={`${cell.status === 'not-run' ? 'alarm' : ''}${cell.note === '' ? '' : ' text'}`}>
       <span aria-hidden="true">{SIGNS[cell.status]}</span> {cell.status.replace('-', ' ')}
       {cell.note !== '' && <span class="why">{clean(cell.note)}</span>}
     </td>

@@ -39,7 +39,7 @@ export function Heads({ view }: { readonly view: RunView }): Child {
                 <td>
                   <code title={arm.tree}>{short(arm.tree)}</code>
                 </td>
-                <td>{clean(arm.subject)}</td>
+                <td class="text">{clean(arm.subject)}</td>
               </tr>
             ))}
           </tbody>

@@ -39,7 +39,7 @@ export function Identities({ rows, id }: { readonly rows: readonly Identity[]; r
                 <td class={row.pinnedIdsMatch === false ? 'alarm' : ''}>
                   {row.pinnedIdsMatch === null ? 'none pinned' : row.pinnedIdsMatch ? 'met' : 'missed'}
                 </td>
-                <td>{clean(row.note)}</td>
+                <td class={row.note === '' ? '' : 'text'}>{clean(row.note)}</td>
               </tr>
             ))}
           </tbody>
