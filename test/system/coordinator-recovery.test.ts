@@ -87,6 +87,28 @@ it('rebuilds the queue when Redis is killed and its data is gone', async () => {
   expect(taken).toEqual([jobs[0]!.job]);
 });
 
+it('takes submissions while Redis does not answer, says so, and carries them once it does', async () => {
+  const queue = await register(coordinator.url, 'b60', 'agent-one');
+  const heads = await sendTwoHeads(coordinator.url, repository);
+  const redis = coordinator.redisPid();
+  process.kill(redis, 'SIGSTOP');
+  let job: string;
+  try {
+    const reply = await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'] }));
+    expect(reply.status).toBe(201);
+    job = (reply.body as SubmitResponse).jobs[0]!.job;
+    expect(await call(coordinator.url, 'GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { error: { code: 'unavailable', message: expect.stringContaining('Redis does not answer') } },
+    });
+  } finally {
+    process.kill(redis, 'SIGCONT');
+  }
+  const { taken } = serve(queue, forever);
+  await until('the job to be handed out', () => taken.length > 0, 45_000);
+  expect(taken[0]).toBe(job);
+});
+
 it('keeps the queue when Redis is only killed', async () => {
   const queue = await register(coordinator.url, 'b60', 'agent-one');
   const { jobs } = await submitTo('b60');
