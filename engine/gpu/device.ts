@@ -1,11 +1,17 @@
 /** Opens one adapter and its device, and remembers the first thing that goes wrong with it. */
-import { EngineBroken, EngineRefused } from '../errors.ts';
+import { EngineBroken, EngineRefused, withTimeout } from '../errors.ts';
 import type { AdapterRecord } from '../protocol.ts';
 import { adapterRecordOf, limitsOf } from './adapter-record.ts';
 import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
 
 /** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
 const WANTED_FEATURES = ['subgroups', 'subgroup-size-control', 'timestamp-query'] as const;
+
+/** A wait longer than this ends the process with status 124. CPU drivers are slow: this is no performance budget. */
+const WAIT_MS = 120_000;
+
+const NAP_MS = 0.5;
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
 export interface OpenOptions {
   /** Case-insensitive part of the adapter's name; absent: the best GPU. */
@@ -22,6 +28,8 @@ export class Gpu {
   readonly adapter: AdapterRecord;
   #failure: EngineBroken | undefined;
   #closing = false;
+  #waits = 0;
+  #napping = false;
 
   constructor(device: GPUDevice, adapter: AdapterRecord) {
     this.device = device;
@@ -40,6 +48,29 @@ export class Gpu {
   /** @throws EngineBroken with the first failure. */
   check(): void {
     if (this.#failure) throw this.#failure;
+  }
+
+  /**
+   * Waits for work of this device. While a promise is pending dawn.node polls in a `setImmediate` loop, which keeps one core
+   * busy; a CPU driver needs that core, so there each turn of the loop naps
+   * (SwiftShader with every core busy: 18 s of processor time became 10 s). A GPU's wait is never slowed.
+   * @throws EngineTimeout naming `what` after WAIT_MS.
+   */
+  async wait<T>(work: Promise<T>, what: string): Promise<T> {
+    this.#waits++;
+    if (this.adapter.evidence === 'software' && !this.#napping) this.#nap();
+    try {
+      return await withTimeout(work, WAIT_MS, `${what} on ${this.adapter.name}`);
+    } finally {
+      this.#waits--;
+    }
+  }
+
+  #nap(): void {
+    this.#napping = this.#waits > 0;
+    if (!this.#napping) return;
+    Atomics.wait(NEVER, 0, 0, NAP_MS);
+    setImmediate(() => this.#nap());
   }
 
   /** Destroys the device. Later work on it throws. */

@@ -3,7 +3,7 @@
  * recreating identical WGSL costs the full compilation again in Dawn, which keeps no cache here.
  */
 import type { Kernel, Launch } from '../../kernels/contract.ts';
-import { EngineBroken, withTimeout } from '../errors.ts';
+import { EngineBroken } from '../errors.ts';
 import type { Gpu } from './device.ts';
 import { kernelSource } from './kernel-source.ts';
 
@@ -25,8 +25,6 @@ export interface Dispatch {
   readonly workgroups: readonly [number, number, number];
 }
 
-const COMPILE_MS = 120_000;
-
 export class Programs {
   readonly #gpu: Gpu;
   readonly #cache = new Map<string, Promise<Program>>();
@@ -46,7 +44,7 @@ export class Programs {
     const key = JSON.stringify([kernel.name, launch.variant, launch.entryPoint, constants, launch.params.length > 0, source.text]);
     const known = this.#cache.get(key);
     if (known) return known;
-    const program = withTimeout(this.#build(kernel, launch, edited), COMPILE_MS, `compiling ${kernel.name} (${launch.variant})`);
+    const program = this.#gpu.wait(this.#build(kernel, launch, edited), `compiling ${kernel.name} (${launch.variant})`);
     this.#cache.set(key, program);
     return program;
   }

@@ -3,7 +3,7 @@
  * throws in WebGPU and an invalid command buffer is silently dropped, so every submit is wrapped in an error scope whose
  * outcome each read waits for: what `read` returns was computed.
  */
-import { EngineBroken, withTimeout } from '../errors.ts';
+import { EngineBroken } from '../errors.ts';
 import type { Gpu } from './device.ts';
 import type { Dispatch } from './programs.ts';
 
@@ -12,9 +12,6 @@ export type SubmitTrigger = 'token' | 'readback' | 'upload' | 'batch-cap' | 'tim
 
 /** A pass longer than this is submitted as it is (`batch-cap`), so that a long prefill cannot trip a driver's watchdog. */
 const BATCH_CAP = 2048;
-
-/** A wait longer than this ends the process with status 124. CPU drivers are slow: this is no performance budget. */
-export const WAIT_MS = 120_000;
 
 export interface StreamCounters {
   readonly submits: Record<string, number>;
@@ -104,7 +101,7 @@ export class Stream {
       this.#gpu.check();
       throw new EngineBroken(`reading back failed on ${this.#gpu.adapter.name}: ${String(cause)}`, { cause });
     });
-    await withTimeout(mapped, WAIT_MS, `a readback on ${this.#gpu.adapter.name}`);
+    await this.#gpu.wait(mapped, 'a readback');
     await this.#settle();
     const copy = staging.getMappedRange(0, bytes).slice(0);
     staging.unmap();
@@ -114,7 +111,7 @@ export class Stream {
 
   /** Waits until all submitted work is done. @throws as `read`. */
   async done(): Promise<void> {
-    await withTimeout(this.#gpu.device.queue.onSubmittedWorkDone(), WAIT_MS, `work on ${this.#gpu.adapter.name}`);
+    await this.#gpu.wait(this.#gpu.device.queue.onSubmittedWorkDone(), 'submitted work');
     await this.#settle();
   }
 
