@@ -31,9 +31,15 @@ function repeatsKernels(legs: readonly ReadLeg[]): boolean {
   return false;
 }
 
+/** A reason is one sentence: it names this many rows and counts the rest, which the rows themselves show. */
+const NAMED = 3;
+
 function wordOf(rows: readonly ContractRow[], lines: readonly LineRow[]): { word: VerdictWord; reason: string } {
   const of = (status: ContractRow['status']): ContractRow[] => rows.filter((row) => row.status === status);
-  const named = (found: readonly ContractRow[]): string => found.map((row) => `${row.kernel}${row.note === '' ? '' : ` (${row.note})`}`).join('; ');
+  const named = (found: readonly ContractRow[]): string => {
+    const texts = found.slice(0, NAMED).map((row) => `${row.kernel}${row.note === '' ? '' : ` (${row.note})`}`);
+    return [...texts, ...(found.length > NAMED ? [`and ${found.length - NAMED} more`] : [])].join('; ');
+  };
   const [broken, changed, unlike, red, fixed] = [of('new-failure'), of('contract-changed'), of('not-comparable'), of('pre-existing'), of('fixed')];
   const differing = lines.filter((row) => row.status !== 'equal').length;
   if (broken.length > 0) return { word: 'new-failure', reason: `fails in the candidate only: ${named(broken)}` };

@@ -229,6 +229,13 @@ describe('contract suites', () => {
     expect(verdict.reason).toContain(reason);
   });
 
+  it('names three rows in its reason and counts the rest', () => {
+    const many = (status: 'pass' | 'fail') => Array.from({ length: 5 }, (_, i) => kernel(`k${i}`, { status, failure: 'off' }));
+    const verdict = judged(contractJob((leg) => many(leg.arm === 0 ? 'pass' : 'fail')));
+    expect(verdict.reason).toBe('fails in the candidate only: k0 (gate 3 shapes: off); k1 (gate 3 shapes: off); k2 (gate 3 shapes: off); and 2 more.');
+    expect(verdict.contract).toHaveLength(5);
+  });
+
   it('a contract failure withholds the gain of its device and candidate, and of no other', () => {
     const broken = judged(job(kernels(), kernels({ status: 'fail' })));
     const fast = judged(published());

@@ -13,7 +13,7 @@ import { judgeLines } from './judge-lines.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { checkLegs, legsOf, type ReadLeg } from './validity.ts';
 
-export type { Calibration, JudgedLeg, JudgeInput } from './judge-input.ts';
+export type { JudgeInput } from './judge-input.ts';
 export { withholdGains } from './withhold.ts';
 
 type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
