@@ -9,7 +9,7 @@ import { listDevices } from './demo/adapters.ts';
 import { Children } from './demo/children.ts';
 import { startAgents, startCoordinator } from './demo/service.ts';
 import { followRun } from './follow.ts';
-import { integer } from './options.ts';
+import { integer, names } from './options.ts';
 import { print, printJson, progress } from './output.ts';
 import { openRepository, resolveArms, uncommittedFiles } from './repository.ts';
 import { FLEET_ROOT } from './rooms.ts';
@@ -19,6 +19,7 @@ import { readHeads, submitRun } from './submit-run.ts';
 interface DemoFlags {
   heads: string;
   pairs: number;
+  devices?: string[];
   repo: string;
   state?: string;
   json?: boolean;
@@ -32,6 +33,7 @@ export function registerDemo(program: Command): void {
     .description('start a coordinator and an agent for every adapter that opens, compare two arms of this checkout, stop everything')
     .option('--heads <arms>', 'arms of the repository, baseline first', 'HEAD[qmm=scalar],HEAD[qmm=vec4]')
     .option('--pairs <n>', 'pairs of decode legs a case', integer(1, 500), 3)
+    .option('--devices <names>', 'only these of the adapters that open, such as swiftshader', names)
     .option('--repo <dir>', 'the repository', FLEET_ROOT)
     .option('--state <dir>', 'state directory (default: a new temporary one)')
     .option('--stay', 'keep the page up until Ctrl-C')
@@ -62,11 +64,22 @@ async function demo(flags: DemoFlags): Promise<number> {
   let view: RunView | undefined;
   try {
     progress(`starting a coordinator (state: ${state})`);
-    const [devices, client] = await Promise.all([listDevices(env), startCoordinator(children, state, env, interrupt.signal)]);
-    progress(`adapters that open: ${devices.map((entry) => `${entry.device} (${entry.evidence}: ${entry.adapter})`).join(', ')}`);
+    const [open, client] = await Promise.all([listDevices(env), startCoordinator(children, state, env, interrupt.signal)]);
+    progress(`adapters that open: ${open.map((entry) => `${entry.device} (${entry.evidence}: ${entry.adapter})`).join(', ')}`);
+    const devices = open.filter((entry) => flags.devices?.includes(entry.device) ?? true);
+    const absent = flags.devices?.filter((name) => !open.some((entry) => entry.device === name)) ?? [];
+    if (absent.length > 0)
+      throw new CliError(
+        `no adapter called ${absent.join(', ')} opens here (there are: ${open.map((entry) => entry.device).join(', ')})`,
+        'fleet engine devices --allow-software',
+      );
     await startAgents(children, client, devices, state, env, interrupt.signal);
-    const names = devices.map((entry) => entry.device);
-    const submitted = await submitRun(client, repository, arms, { suites: ['contract', 'decode'], devices: names, pairs: flags.pairs, allowSoftware: true });
+    const submitted = await submitRun(client, repository, arms, {
+      suites: ['contract', 'decode'],
+      devices: devices.map((entry) => entry.device),
+      pairs: flags.pairs,
+      allowSoftware: true,
+    });
     progress(`${submitted.run}  ${submitted.url}`);
     view = await followRun(client, submitted.run, { signal: interrupt.signal });
 

@@ -71,6 +71,12 @@ test.each<[string, Partial<JobView>, Partial<DeviceView>, string]>([
     'waiting-lock, for /home/u/gpu.lock, held by sleep (pid 41)',
   ],
   [
+    'a note that names the file itself is enough',
+    { state: 'waiting-lock', note: '/home/u/gpu.lock is locked by sleep (pid 41)' },
+    {},
+    'waiting-lock, /home/u/gpu.lock is locked by sleep (pid 41)',
+  ],
+  [
     'a retry says why the attempt before was lost',
     { state: 'running', attempts: [attempt(1, 'superseded', 'agent lost'), attempt(2, 'open')] },
     {},

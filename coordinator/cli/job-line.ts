@@ -15,7 +15,8 @@ export function jobLine(job: JobView, device?: DeviceView): string {
       parts.push(posted < job.legs.length ? `leg ${posted + 1} of ${job.legs.length}` : `${posted} of ${job.legs.length} legs are in`);
       break;
     case 'waiting-lock':
-      parts.push(`for ${device?.lockPath ?? 'the GPU lock'}`);
+      // The agent's note names file and holder; before it comes, the device's own file is known.
+      if (!device || !job.note.includes(device.lockPath)) parts.push(`for ${device?.lockPath ?? 'the GPU lock'}`);
       break;
     case 'judged':
     case 'failed':
