@@ -1,14 +1,14 @@
 /** Opens one adapter and its device, and remembers the first thing that goes wrong with it. */
 import { EngineBroken, EngineRefused, withTimeout } from '../errors.ts';
-import type { AdapterRecord } from '../protocol.ts';
+import type { AdapterRecord, Evidence } from '../protocol.ts';
 import { adapterRecordOf, limitsOf } from './adapter-record.ts';
 import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
 
 /** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
 const WANTED_FEATURES = ['subgroups', 'subgroup-size-control', 'timestamp-query'] as const;
 
-/** A wait longer than this ends the process with status 124. CPU drivers are slow: this is no performance budget. */
-const WAIT_MS = 120_000;
+/** A wait longer than this ends the process with status 124. A CPU driver may take minutes for a long prompt's chunks. */
+const WAIT_MS: Readonly<Record<Evidence, number>> = { gpu: 120_000, software: 600_000 };
 
 const NAP_MS = 0.5;
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
@@ -60,7 +60,7 @@ export class Gpu {
     this.#waits++;
     if (this.adapter.evidence === 'software' && !this.#napping) this.#nap();
     try {
-      return await withTimeout(work, WAIT_MS, `${what} on ${this.adapter.name}`);
+      return await withTimeout(work, WAIT_MS[this.adapter.evidence], `${what} on ${this.adapter.name}`);
     } finally {
       this.#waits--;
     }
