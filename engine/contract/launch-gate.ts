@@ -32,11 +32,20 @@ export async function launchGate(subject: Subject): Promise<Tally> {
       tally.add(1, variant, fault);
       if (fault === '' && !(launch instanceof Error)) sound.push(launch);
     }
+    for (const [index, launch] of sound.entries()) {
+      const twin = sound.slice(0, index).find((other) => requestOf(other) === requestOf(launch));
+      tally.add(1, launch.variant, twin ? `${launch.variant} and ${twin.variant} ask for the same launch` : '');
+    }
     for (const launch of sound) await holdMechanism(tally, run, source, launch, sound);
   } finally {
     run.close();
   }
   return tally;
+}
+
+/** What a launch asks for. Two variants that ask for the same thing are one variant under two names. */
+function requestOf({ entryPoint, constants, workgroups, params }: Launch): string {
+  return JSON.stringify([entryPoint, constants, workgroups, [...params]]);
 }
 
 function smallestServed(subject: Subject): ContractShape | undefined {

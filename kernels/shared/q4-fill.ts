@@ -20,13 +20,13 @@ export function q4Table(random: Random, elements: number, scale: () => number, b
   };
 }
 
-/** Scales and biases of either sign over three decades. */
+/** Scales and biases of either sign over five and six decades. */
 export function spreadTable(random: Random, elements: number): Q4Table {
   return q4Table(
     random,
     elements,
-    () => random.decades(1e-4, 1e-1),
-    () => random.decades(1e-3, 1),
+    () => random.decades(1e-6, 1e-1),
+    () => random.decades(1e-5, 10),
   );
 }
 

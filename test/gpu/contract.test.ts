@@ -1,0 +1,116 @@
+/** The contract command on a real driver: what it says of the shipped kernels, and that it says otherwise of broken ones. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runControl } from '../../engine/contract/controls.ts';
+import { launchGate } from '../../engine/contract/launch-gate.ts';
+import { runContract } from '../../engine/contract/run.ts';
+import type { Subject } from '../../engine/contract/subject.ts';
+import type { Gpu } from '../../engine/gpu/device.ts';
+import { engineRecordLine, type ContractKernelRecord, type EngineRecord } from '../../engine/protocol.ts';
+import type { Contract, Control } from '../../kernels/contract.ts';
+import { loadKernel } from '../../kernels/registry.ts';
+import { openAnyGpu } from './against-reference.ts';
+
+let gpu: Gpu;
+
+beforeAll(async () => {
+  gpu = await openAnyGpu();
+});
+
+afterAll(() => gpu.close());
+
+interface Outcome {
+  readonly records: readonly EngineRecord[];
+  readonly lines: readonly string[];
+}
+
+async function contract(kernel: string): Promise<Outcome> {
+  const records: EngineRecord[] = [];
+  const lines: string[] = [];
+  await runContract(gpu, { kernel, repeat: 2, emit: (record) => records.push(record), print: (line) => lines.push(line) });
+  return { records, lines };
+}
+
+const outcomes = new Map<string, Promise<Outcome>>();
+
+/** The outcome of a kernel's first run, for tests that look at the same one. */
+function once(kernel: string): Promise<Outcome> {
+  const outcome = outcomes.get(kernel) ?? contract(kernel);
+  outcomes.set(kernel, outcome);
+  return outcome;
+}
+
+async function subject(name: string): Promise<Subject> {
+  const entry = await loadKernel(name);
+  return { gpu, contract: entry.contract!, shipped: readFileSync(entry.files.wgsl, 'utf8'), seed: 1, repeat: 2 };
+}
+
+const kernelRecord = (records: readonly EngineRecord[]): ContractKernelRecord => records.find((record) => record.kind === 'contract-kernel')!;
+
+describe('the shipped kernels', () => {
+  // qmm-q4 and rms-norm whole; the smaller ones of this room with them. Other rooms' kernels have tests of their own.
+  test.each(['qmm-q4', 'rms-norm', 'embed-q4', 'silu-mul', 'argmax', 'logits-checksum'])(
+    '%s keeps its contract and every control is caught',
+    async (kernel) => {
+      const { records, lines } = await once(kernel);
+      for (const record of records) expect(engineRecordLine.parse(record)).toEqual(record);
+      const record = kernelRecord(records);
+      expect([record.limits, ...Object.values(record.gates)].filter(({ status }) => status === 'fail')).toEqual([]);
+      expect(record.alarms).toEqual([]);
+      expect(records.filter((each) => each.kind === 'contract-control').filter(({ caught }) => !caught)).toEqual([]);
+      expect(lines.at(-1)).toMatch(
+        /^SUMMARY .+ 1 kernels: 1 pass gates 1-4, 0 fail, 0 known findings; (\d+) controls: \1 caught, 0 missed; 0 limit failures; gates \d+ ms$/,
+      );
+    },
+  );
+
+  test('the same seed gives the same digests, case for case', async () => {
+    const digests = ({ records }: Outcome): string[] => kernelRecord(records).cases.map(({ name, outputDigest }) => `${name} ${outputDigest}`);
+    expect(digests(await contract('rms-norm'))).toEqual(digests(await once('rms-norm')));
+  });
+
+  test('both variants of qmm-q4 have one digest a case', async () => {
+    const { cases } = kernelRecord((await once('qmm-q4')).records);
+    const scalar = cases.filter(({ name }) => name.endsWith('/scalar'));
+    expect(scalar.length).toBeGreaterThan(20);
+    for (const { name, outputDigest } of scalar) {
+      expect(cases.find((other) => other.name === name.replace('/scalar', '/vec4'))?.outputDigest).toBe(outputDigest);
+    }
+  });
+});
+
+describe('gate 1 sees which pipeline ran', () => {
+  test('a variant that runs the other’s entry point is caught, although its numbers are right', async () => {
+    const shipped = await subject('qmm-q4');
+    const { kernel } = shipped.contract;
+    // The host believes that `vec4` is its own entry point, and the launch asks for `scalar`.
+    const lying: Contract = {
+      ...shipped.contract,
+      kernel: { ...kernel, launch: (shape, variant) => ({ ...kernel.launch(shape, 'scalar'), variant: variant ?? 'scalar' }) },
+    };
+    const result = (await launchGate({ ...shipped, contract: lying })).result();
+    expect(result.status).toBe('fail');
+    expect(result.detail).toContain('vec4 and scalar ask for the same launch');
+  });
+});
+
+describe('a control that changes nothing is missed, for each gate', () => {
+  test.each<Control>([
+    { name: 'harmless', gate: 1, find: '// Eight products, the lowest nibble first.', replace: '// Eight products.' },
+    { name: 'harmless', gate: 2, find: '// Eight products, the lowest nibble first.', replace: '// Eight products.' },
+    { name: 'harmless', gate: 3, find: '// Eight products, the lowest nibble first.', replace: '// Eight products.' },
+    { name: 'harmless', gate: 4, find: '// Eight products, the lowest nibble first.', replace: '// Eight products.' },
+  ])('gate $gate', async (control) => {
+    const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
+    expect(outcome).toEqual({ caught: false, detail: `gate ${control.gate} stayed green over the planted line: // Eight products.` });
+  });
+});
+
+test('an edited shader that does not compile is no caught control', async () => {
+  const control: Control = { name: 'broken', gate: 3, find: '// Eight products, the lowest nibble first.', replace: 'fn (' };
+  await expect(runControl(await subject('qmm-q4'), gpu.adapter.limits, control)).rejects.toThrow('does not compile');
+});
+
+test('a selection that matches nothing names what there is', async () => {
+  await expect(contract('qmm-q5')).rejects.toThrow('no kernel qmm-q5 in group any; groups:');
+});
