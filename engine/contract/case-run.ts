@@ -60,7 +60,7 @@ export class CaseRun {
   async launch(launch: Launch, source?: string): Promise<Record<string, Uint32Array>> {
     const programs = programsFor(this.#gpu);
     const program = await programs.compile(this.#kernel, launch, source);
-    if (program.kernel !== this.#kernel || program.variant !== launch.variant) {
+    if (program.kernel.name !== this.#kernel.name || program.variant !== launch.variant) {
       throw new EngineBroken(`asked for ${launch.kernel}/${launch.variant}, got the program of ${program.kernel.name}/${program.variant}`);
     }
     const stream = new Stream(this.#gpu);
