@@ -18,6 +18,7 @@ import {
 } from '../coordinator/protocol/agent.ts';
 import { errorReply } from '../coordinator/protocol/errors.ts';
 import { MAX_BUNDLE_BYTES } from '../coordinator/protocol/heads.ts';
+import { AttemptStopped } from './failure.ts';
 
 const REQUEST_MS = 10_000;
 const BUNDLE_MS = 600_000;
@@ -54,21 +55,30 @@ export interface AttemptKey {
   token: string;
 }
 
-/** Retries a request until it succeeds, is refused, or `signal` fires: 0.25 s, doubling, 5 s at most. */
+/**
+ * Retries a request until it succeeds or is refused: 0.25 s, doubling, 5 s at most.
+ * @throws ApiError when it is refused or `retries` are used up; AttemptStopped when `signal` fires.
+ */
 export async function untilAnswered<T>(
   request: () => Promise<T>,
   options: { signal?: AbortSignal; retries?: number; onFailure?: (error: Error) => void } = {},
 ): Promise<T> {
-  return await pRetry(request, {
-    retries: options.retries ?? Number.POSITIVE_INFINITY,
-    minTimeout: 250,
-    maxTimeout: 5000,
-    factor: 2,
-    randomize: true,
-    shouldRetry: ({ error }) => error instanceof ApiError && error.transient,
-    onFailedAttempt: ({ error }) => options.onFailure?.(error),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
+  const { signal } = options;
+  try {
+    return await pRetry(request, {
+      retries: options.retries ?? Number.POSITIVE_INFINITY,
+      minTimeout: 250,
+      maxTimeout: 5000,
+      factor: 2,
+      randomize: true,
+      shouldRetry: ({ error }) => error instanceof ApiError && error.transient,
+      onFailedAttempt: ({ error }) => options.onFailure?.(error),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw new AttemptStopped(String(signal.reason));
+    throw error;
+  }
 }
 
 export class ApiClient {

@@ -15,6 +15,7 @@ import { parseArguments, UsageError, USAGE, type AgentArguments } from './argume
 import { startClaiming, type Claimer } from './claim.ts';
 import { Dependencies, removeTree } from './dependencies.ts';
 import { openLog, type Log } from './events.ts';
+import { AttemptStopped } from './failure.ts';
 import { Heads } from './heads.ts';
 import { beat } from './heartbeat.ts';
 import { chooseAdapter, listAdapters, NoAdapter } from './inventory.ts';
@@ -124,9 +125,8 @@ async function serve(options: AgentArguments, log: Log): Promise<void> {
   const own = await takeState(state, ending.signal);
   try {
     await clearLeftovers(state, log);
-    const leftovers = spool.postAll(ending.signal).catch((error: unknown) => {
-      if (!ending.signal.aborted) throw error;
-    });
+    const leftovers = spool.postAll(ending.signal);
+    leftovers.catch((error: unknown) => end(String(error))); // as above; nothing but a defect or the end itself gets here
     if (!ending.signal.aborted) claimer = startClaiming(address, run, log);
     log.event('agent.started', { agent, adapter: adapter.name, evidence: adapter.evidence, driver: adapter.driver, lock: lockPath, queue: address.queue });
     await new Promise<void>((done) => {
@@ -135,7 +135,9 @@ async function serve(options: AgentArguments, log: Log): Promise<void> {
     });
     log.event('agent.stopping', { reason: String(ending.signal.reason) });
     await claimer?.close();
-    await leftovers;
+    await leftovers.catch((error: unknown) => {
+      if (!(error instanceof AttemptStopped)) throw error;
+    });
     await beating;
   } finally {
     own?.release();

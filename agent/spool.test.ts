@@ -63,14 +63,11 @@ describe('Spool', () => {
 
   it('keeps a leg that got no answer, and another process posts it with the stored token', async () => {
     await open().write(key, 0, post);
-    answers = [refusal(0)];
+    answers = [refusal(0), refusal(0)];
     expect(await open().tryPost(key)).toBe(false);
     expect(existsSync(fileOf(0))).toBe(true);
     await open().postAll();
-    expect(posted).toEqual([
-      [2, 'attempt-token', 0],
-      [2, 'attempt-token', 0],
-    ]);
+    expect(posted).toEqual(Array.from({ length: 3 }, () => [2, 'attempt-token', 0]));
     expect(existsSync(fileOf(0))).toBe(false);
   });
 
@@ -80,6 +77,16 @@ describe('Spool', () => {
     answers = [refusal(0), refusal(503)];
     await spool.post(key);
     expect(posted).toHaveLength(3);
+  });
+
+  it('stops trying when told to, and keeps the leg', async () => {
+    const spool = open();
+    await spool.write(key, 0, post);
+    answers = Array.from({ length: 50 }, () => refusal(0));
+    const stop = new AbortController();
+    setTimeout(() => stop.abort('the agent was stopped'), 400);
+    await expect(spool.postAll(stop.signal)).rejects.toThrow('the agent was stopped');
+    expect(existsSync(fileOf(0))).toBe(true);
   });
 
   it.each([409, 410, 404, 403])('drops a leg that the coordinator wants no more (%i), and ends the attempt', async (status) => {

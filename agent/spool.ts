@@ -46,14 +46,15 @@ export class Spool {
   }
 
   /**
-   * Tries once to post what one attempt has in the spool, oldest leg first, and stops at the first that gets no answer: the network
+   * Tries to post what one attempt has in the spool, oldest leg first, and stops at the first that gets no answer (one retry, for a
+   * connection that the other side had closed): the network
    * must not keep a device waiting while it holds its lock.
    * @returns whether the coordinator answered.
    * @throws AttemptStopped when it wants no more of this attempt.
    */
   async tryPost(key: AttemptKey): Promise<boolean> {
     for (const file of await this.filesOf(key.job, String(key.attempt))) {
-      const fate = await this.postFile(file, 0);
+      const fate = await this.postFile(file, 1);
       if (fate === 'kept') return false;
       if (fate === 'dropped') throw new AttemptStopped('the coordinator wants no more of this attempt');
     }
@@ -85,7 +86,7 @@ export class Spool {
     return names.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)).map((name) => join(folder, name));
   }
 
-  /** @returns `kept` when there was no answer within `retries`. @throws when `signal` fires. */
+  /** @returns `kept` when there was no answer within `retries`. @throws AttemptStopped when `signal` fires. */
   private async postFile(file: string, retries: number, signal?: AbortSignal): Promise<'posted' | 'kept' | 'dropped' | 'rejected'> {
     const parsed = spoolFile.safeParse(await readJson(file));
     if (!parsed.success) {
