@@ -16,7 +16,7 @@ it('gives each candidate its own pairs, so that case and pair name exactly two l
   for (const name of ['a', 'b']) {
     for (const pair of [1, 2, 3, 4]) {
       const two = legs.filter((leg) => leg.case === name && leg.pair === pair);
-      expect(two.map((leg) => leg.arm).toSorted()).toEqual([0, pair <= 2 ? 1 : 2]);
+      expect(two.map((leg) => leg.arm).toSorted((a, b) => a - b)).toEqual([0, pair <= 2 ? 1 : 2]);
       expect(Math.abs(two[0]!.index - two[1]!.index)).toBe(1);
     }
   }

@@ -1,7 +1,6 @@
 /** Runs git on the bare repository with nothing inherited that could change what it does. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
 export interface GitResult {
@@ -44,7 +43,7 @@ export async function git(repository: string, args: readonly string[], input?: s
   });
   // git may exit before it has read all; its status says why, so a broken pipe is no news.
   child.stdin.on('error', () => {});
-  const outputs = Promise.all([buffer(child.stdout as Readable), buffer(child.stderr as Readable)]);
+  const outputs = Promise.all([buffer(child.stdout), buffer(child.stderr)]);
   try {
     if (typeof input === 'string') child.stdin.end(input);
     else if (input === undefined) child.stdin.end();

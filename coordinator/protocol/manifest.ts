@@ -47,4 +47,3 @@ export const manifest = z.strictObject({
 
 export type Manifest = z.infer<typeof manifest>;
 export type ManifestSuite = z.infer<typeof manifestSuite>;
-export type ManifestCase = z.infer<typeof manifestCase>;

@@ -35,4 +35,3 @@ export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptState, readonly Attempt
 
 /** How a leg ended. `void-lock`: the lock was not held before or after it. */
 export const legOutcome = z.enum(['executed', 'refused', 'usage', 'timeout', 'broken', 'signal', 'void-lock']);
-export type LegOutcome = z.infer<typeof legOutcome>;

@@ -99,8 +99,8 @@ function launch(directory: string, port: number, password: string): ChildProcess
   const [command, args] = tied ? ['setpriv', ['--pdeathsig', 'TERM', 'redis-server', '-']] : ['redis-server', ['-']];
   // Its own process group: a Ctrl-C at the terminal is for the coordinator, which then ends it in order.
   const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'ignore'], cwd: directory, detached: true });
-  child.stdin!.on('error', () => {});
-  child.stdin!.end(configuration);
+  child.stdin.on('error', () => {});
+  child.stdin.end(configuration);
   return child;
 }
 

@@ -8,14 +8,12 @@ const EVERY_MS = 3000;
 function wireCopyButtons() {
   for (const button of document.querySelectorAll('button[data-copy]')) {
     button.hidden = navigator.clipboard === undefined;
-    button.addEventListener('click', async () => {
+    button.addEventListener('click', () => {
       const source = document.getElementById(button.dataset.copy);
-      try {
-        await navigator.clipboard.writeText(source.textContent);
-        button.textContent = 'Copied';
-      } catch {
-        button.textContent = 'Not allowed: select the text';
-      }
+      navigator.clipboard.writeText(source.textContent).then(
+        () => (button.textContent = 'Copied'),
+        () => (button.textContent = 'Not allowed: select the text'),
+      );
     });
   }
 }
