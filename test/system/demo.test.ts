@@ -54,7 +54,7 @@ test(
     const state = path.join(home.folder, 'same');
     const done = await home.fleet(demo(state, '--json'));
     expect(done.stderr).toContain('adapters that open: ');
-    expect(done.status).toBe(0);
+    expect(done.status, done.stderr).toBe(0);
     expect(done.stdout.trimEnd().split('\n')).toHaveLength(1);
     const result = demoResult.parse(JSON.parse(done.stdout));
     expect(result.verdicts.map(({ device, suite, evidence }) => [device, suite, evidence])).toEqual([
@@ -89,7 +89,7 @@ test(
     git('-C', clone, 'commit', '-q', '-am', 'drop a term');
 
     const done = await home.fleet(demo(path.join(home.folder, 'fault'), '--repo', clone, '--heads', 'HEAD~1,HEAD'));
-    expect(done.status).toBe(0);
+    expect(done.status, done.stderr).toBe(0);
     expect(done.stdout).toMatch(/^swiftshader +contract +software +new-failure +\S.* +-$/m);
     expect(done.stdout).toMatch(/^swiftshader +decode +software +output-differs +.*differs from step \d+.* +-$/m);
     expect(done.stdout).not.toMatch(/[+-]\d+\.\d%/);
