@@ -14,14 +14,19 @@ describe('headEnvironment', () => {
   };
 
   it('passes on nothing but what is named', () => {
-    const env = headEnvironment({ home: '/h', tmp: '/t' }, '/icd.json', source);
+    const env = headEnvironment({ home: '/h', tmp: '/t' }, { driverFiles: '/icd.json' }, source);
     expect(Object.keys(env).toSorted()).toEqual(['FLEET_DRIVERS', 'HOME', 'LANG', 'LD_LIBRARY_PATH', 'PATH', 'TMPDIR', 'VK_DRIVER_FILES', 'XDG_RUNTIME_DIR']);
     expect(JSON.stringify(env)).not.toContain('secret');
     expect(env).toMatchObject({ HOME: '/h', TMPDIR: '/t', VK_DRIVER_FILES: '/icd.json' });
   });
 
+  it('takes the library path that the adapter opens under', () => {
+    const env = headEnvironment({ home: '/h', tmp: '/t' }, { driverFiles: '/icd.json', libraryPath: '/l:/loader' }, source);
+    expect(env['LD_LIBRARY_PATH']).toBe('/l:/loader');
+  });
+
   it('uses the agent’s own driver files where the adapter names none', () => {
-    expect(headEnvironment({ home: '/h', tmp: '/t' }, null, source)['VK_DRIVER_FILES']).toBe('/own.json');
-    expect(headEnvironment({ home: '/h', tmp: '/t' }, null, { PATH: '/bin' })).not.toHaveProperty('VK_DRIVER_FILES');
+    expect(headEnvironment({ home: '/h', tmp: '/t' }, { driverFiles: null }, source)['VK_DRIVER_FILES']).toBe('/own.json');
+    expect(headEnvironment({ home: '/h', tmp: '/t' }, { driverFiles: null }, { PATH: '/bin' })).not.toHaveProperty('VK_DRIVER_FILES');
   });
 });

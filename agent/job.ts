@@ -114,7 +114,7 @@ async function runAttempt(spec: JobSpec, context: JobContext, signal: AbortSigna
   const worktrees = new Map<string, string>();
   for (const request of spec.heads) {
     await tell(spec, context, 'preparing', `head ${request.head.slice(0, 12)}`);
-    const where = { heads, dependencies: context.dependencies, scratchRoot: state.scratchRoot, marker, driverFiles: context.adapter.driverFiles, signal };
+    const where = { heads, dependencies: context.dependencies, scratchRoot: state.scratchRoot, marker, drivers: context.adapter, signal };
     worktrees.set(request.head, await prepareHead(request, where));
   }
 

@@ -59,7 +59,7 @@ export async function prepareLeg(
     outFolder,
     pinnedFile,
   });
-  const env = headEnvironment(folders, adapter.driverFiles);
+  const env = headEnvironment(folders, adapter);
   return { command: { index: leg.index, argv, cwd: where.worktree, env, timeoutMs: job.spec.timeoutS * 1000, marker: where.marker }, recordsFile, scratch };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JobSpec } from '../coordinator/protocol/agent.ts';
 import { removeTree, type Dependencies } from './dependencies.ts';
-import { headEnvironment } from './environment.ts';
+import { headEnvironment, type AdapterDrivers } from './environment.ts';
 import { AttemptFailure, AttemptStopped } from './failure.ts';
 import { startCommand, untilEnd } from './group-process.ts';
 import type { Heads } from './heads.ts';
@@ -13,7 +13,7 @@ export interface PrepareContext {
   dependencies: Dependencies;
   scratchRoot: string;
   marker: string;
-  driverFiles: string | null;
+  drivers: AdapterDrivers;
   signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ async function runPrepareCommand(head: string, worktree: string, command: readon
   await mkdir(context.scratchRoot, { recursive: true });
   const scratch = await mkdtemp(join(context.scratchRoot, 'prepare-'));
   try {
-    const env = headEnvironment({ home: scratch, tmp: scratch }, context.driverFiles);
+    const env = headEnvironment({ home: scratch, tmp: scratch }, context.drivers);
     const running = startCommand({ argv: command, cwd: worktree, env, timeoutMs: timeoutS * 1000, marker: `${context.marker}/prepare` });
     const ended = await untilEnd(running, context.signal);
     if (ended.exitCode === 0) return;

@@ -14,11 +14,12 @@ export async function listDevices(session: Session, allowSoftware: boolean): Pro
     if (!allowSoftware) throw new EngineRefused('no GPU adapter opens on this host', 'fleet engine devices --allow-software lists software drivers too');
     throw new EngineRefused(
       `no adapter opens on this host, and no software driver is unpacked in ${driversFolder()}`,
-      'npm run setup unpacks one; a GPU box needs its Vulkan driver installed',
+      'node coordinator/cli/setup.mjs unpacks one; a GPU box needs its Vulkan driver installed',
     );
   }
   for (const { record } of found) {
     session.emit(record);
-    session.print(`${record.name}  [${record.evidence}]  ${record.backend}; ${record.driver}; VK_DRIVER_FILES=${record.driverFiles ?? '(default)'}`);
+    const loader = record.libraryPath === undefined ? '' : ` LD_LIBRARY_PATH=${record.libraryPath}`;
+    session.print(`${record.name}  [${record.evidence}]  ${record.backend}; ${record.driver}; VK_DRIVER_FILES=${record.driverFiles ?? '(default)'}${loader}`);
   }
 }

@@ -49,6 +49,7 @@ export const adapterRecord = z.object({
   evidence,
   driver: z.string().describe('driver name and version as far as the platform tells, else "unknown"'),
   driverFiles: z.string().nullable().describe('VK_DRIVER_FILES value under which this adapter opens; null: the loader’s default'),
+  libraryPath: z.string().optional().describe('LD_LIBRARY_PATH value under which it opens, where the host has no Vulkan loader of its own'),
   features: z.array(z.string()),
   limits: z.record(z.string(), z.number()),
   subgroupMinSize: z.int().nullable(),

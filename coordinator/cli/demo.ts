@@ -59,12 +59,10 @@ async function demo(flags: DemoFlags): Promise<number> {
   mkdirSync(state, { recursive: true });
   const interrupt = interruption();
   const children = new Children(path.join(state, 'logs'));
-  // The engine runs with a HOME of its own, so the drivers that set-up unpacked are named outright.
-  const env = { ...process.env, FLEET_DRIVERS: driversFolder() };
   let view: RunView | undefined;
   try {
     progress(`starting a coordinator (state: ${state})`);
-    const [open, client] = await Promise.all([listDevices(env), startCoordinator(children, state, env, interrupt.signal)]);
+    const [open, client] = await Promise.all([listDevices(), startCoordinator(children, state, interrupt.signal)]);
     progress(`adapters that open: ${open.map((entry) => `${entry.device} (${entry.evidence}: ${entry.adapter})`).join(', ')}`);
     const devices = open.filter((entry) => flags.devices?.includes(entry.device) ?? true);
     const absent = flags.devices?.filter((name) => !open.some((entry) => entry.device === name)) ?? [];
@@ -73,7 +71,7 @@ async function demo(flags: DemoFlags): Promise<number> {
         `no adapter called ${absent.join(', ')} opens here (there are: ${open.map((entry) => entry.device).join(', ')})`,
         'fleet engine devices --allow-software',
       );
-    await startAgents(children, client, devices, state, env, interrupt.signal);
+    await startAgents(children, client, devices, state, interrupt.signal);
     const submitted = await submitRun(client, repository, arms, {
       suites: ['contract', 'decode'],
       devices: devices.map((entry) => entry.device),
@@ -98,11 +96,6 @@ async function demo(flags: DemoFlags): Promise<number> {
   }
   if (!flags.json && !flags.stay) print(`everything is stopped; to see the page again: npx fleet up --state ${state} --port ${new URL(view.url).port}`);
   return view.jobs.every((job) => job.state === 'judged') ? FLEET_EXIT.ok : FLEET_EXIT.infrastructure;
-}
-
-/** Where set-up unpacks software drivers; the same rule as setup/swiftshader.mjs. */
-function driversFolder(): string {
-  return process.env['FLEET_DRIVERS'] || path.join(process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache'), 'fleet/drivers');
 }
 
 interface Interruption {

@@ -47,6 +47,7 @@ export async function discoverAdapters(allowSoftware: boolean, environments: rea
 async function probe(environment: DriverEnvironment): Promise<AdapterRecord[]> {
   const args = [...nodeArguments(), CHILD];
   const env = { XDG_RUNTIME_DIR: tmpdir(), ...process.env, ...environment.env };
+  const libraryPath = environment.env['LD_LIBRARY_PATH'];
   const stdout = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { env, timeout: PROBE_MS, killSignal: 'SIGKILL', maxBuffer: 16 << 20 }, (_error, text) => resolve(text));
   });
@@ -56,7 +57,7 @@ async function probe(environment: DriverEnvironment): Promise<AdapterRecord[]> {
     .flatMap((line) => {
       // A crash can cut the last line short.
       const parsed = adapterRecord.safeParse(parseJson(line));
-      return parsed.success ? [parsed.data] : [];
+      return parsed.success ? [{ ...parsed.data, ...(libraryPath === undefined ? {} : { libraryPath }) }] : [];
     });
 }
 

@@ -38,7 +38,8 @@ describe.runIf(process.platform === 'linux')('environments', () => {
       null,
       manifest,
     ]);
-    expect(driverEnvironments({ FLEET_DRIVERS: folder, VK_DRIVER_FILES: manifest }).map(({ driverFiles }) => driverFiles)).toEqual([manifest, null]);
+    const withLoader = { FLEET_DRIVERS: folder, VK_DRIVER_FILES: manifest, LD_LIBRARY_PATH: join(folder, 'swiftshader') };
+    expect(driverEnvironments(withLoader).map(({ driverFiles }) => driverFiles)).toEqual([manifest, null]);
   });
 
   it('lists installed manifests once each', () => {

@@ -38,7 +38,8 @@ export function driverEnvironments(env: NodeJS.ProcessEnv = process.env): Driver
   // An empty value means "no driver" to the loader, so leaving the variable out takes an explicit undefined.
   if (own !== null) found.push({ driverFiles: null, env: { VK_DRIVER_FILES: undefined } });
   const unpacked = unpackedSoftwareDriver(env);
-  if (unpacked && unpacked.driverFiles !== own) found.push(unpacked);
+  // The same driver file is worth another try where only the loader beside it is there.
+  if (unpacked && (unpacked.driverFiles !== own || unpacked.env['LD_LIBRARY_PATH'] !== undefined)) found.push(unpacked);
   return found;
 }
 

@@ -53,7 +53,7 @@ const prepare = (change: Partial<Parameters<typeof prepareHead>[0]['prepare']> =
     dependencies: new Dependencies(join(state, 'deps'), CHECKOUT, log),
     scratchRoot: join(state, 'scratch'),
     marker: 'test-heads/1',
-    driverFiles: null,
+    drivers: { driverFiles: null },
     signal,
   };
   return prepareHead({ head: candidate, prepare: { timeoutS: 60, ...change } }, context);

@@ -16,8 +16,8 @@ export interface DemoDevice {
  * Asks the engine which adapters open, software ones included.
  * @throws CliError (exit 5) when none does, or the engine broke.
  */
-export async function listDevices(env: NodeJS.ProcessEnv): Promise<DemoDevice[]> {
-  const child = spawnRoom('engine', ['devices', '--json', '--allow-software'], { stdio: ['ignore', 'pipe', 'pipe'], env });
+export async function listDevices(): Promise<DemoDevice[]> {
+  const child = spawnRoom('engine', ['devices', '--json', '--allow-software'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, status] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

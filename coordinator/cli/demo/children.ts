@@ -32,11 +32,11 @@ export class Children {
    * Starts a room in a process group of its own, so that Ctrl-C at the terminal reaches the demo alone and the end is orderly.
    * @returns its process id
    */
-  start(name: string, room: Room, args: readonly string[], env: NodeJS.ProcessEnv): number | undefined {
+  start(name: string, room: Room, args: readonly string[]): number | undefined {
     const log = path.join(this.#logs, `${name}.log`);
     const descriptor = openSync(log, 'a');
     try {
-      const child = spawnRoom(room, args, { stdio: ['ignore', descriptor, descriptor], detached: true, env });
+      const child = spawnRoom(room, args, { stdio: ['ignore', descriptor, descriptor], detached: true });
       child.on('error', () => undefined); // `running` sees a process without an id as ended.
       this.#children.push({ name, process: child, log });
       return child.pid;

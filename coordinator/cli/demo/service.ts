@@ -17,8 +17,8 @@ const START_MS = 60_000;
  * Starts the coordinator and waits until it is ready.
  * @throws CliError (exit 5) with what it said, when it ends or does not become ready.
  */
-export async function startCoordinator(children: Children, state: string, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<ApiClient> {
-  const pid = children.start('coordinator', 'coordinator', ['--state', state, '--port', '0'], env);
+export async function startCoordinator(children: Children, state: string, signal: AbortSignal): Promise<ApiClient> {
+  const pid = children.start('coordinator', 'coordinator', ['--state', state, '--port', '0']);
   return until(children, signal, 'the coordinator is not ready', async () => {
     const server = readServerFile(state);
     if (server === null || server.pid !== pid) return null;
@@ -32,22 +32,11 @@ export async function startCoordinator(children: Children, state: string, env: N
  * Starts one agent a device and waits until the coordinator hears of all of them.
  * @throws CliError (exit 5) when one ends or stays silent.
  */
-export async function startAgents(
-  children: Children,
-  client: ApiClient,
-  devices: readonly DemoDevice[],
-  state: string,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<void> {
+export async function startAgents(children: Children, client: ApiClient, devices: readonly DemoDevice[], state: string, signal: AbortSignal): Promise<void> {
   for (const { device, adapter, evidence } of devices) {
     const software = evidence === 'software' ? ['--allow-software'] : [];
-    children.start(
-      `agent-${device}`,
-      'agent',
-      ['--url', client.url, '--device', device, '--adapter', adapter, '--state', path.join(state, 'agents', device), ...software],
-      env,
-    );
+    const args = ['--url', client.url, '--device', device, '--adapter', adapter, '--state', path.join(state, 'agents', device), ...software];
+    children.start(`agent-${device}`, 'agent', args);
   }
   await until(children, signal, `not every agent registered (${devices.map((entry) => entry.device).join(', ')})`, async () => {
     const live = new Set((await client.get('/api/devices', z.array(deviceView))).filter((entry) => entry.live).map((entry) => entry.device));
