@@ -3,6 +3,11 @@
  * browser. Files of `system` run one at a time, since they share two cores and the software GPU's lock.
  */
 import { defineConfig } from 'vitest/config';
+import { unpackedSoftwareDriver } from '../engine/gpu/driver-files.ts';
+
+// Tests open adapters in their own process, which must be started with the unpacked loader where the host has none.
+const loader = unpackedSoftwareDriver()?.env['LD_LIBRARY_PATH'];
+if (loader !== undefined) process.env['LD_LIBRARY_PATH'] = loader;
 
 const rooms = ['agent', 'coordinator', 'db', 'engine', 'kernels', 'web'];
 
