@@ -145,7 +145,7 @@ async function requireVersion(connection: Redis): Promise<void> {
   const version = /redis_version:(\d+)\.(\d+)\.(\S+)/.exec(await connection.info('server'));
   const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
   if (major > MINIMUM_REDIS[0] || (major === MINIMUM_REDIS[0] && minor >= MINIMUM_REDIS[1])) return;
-  throw new Error(
+  throw new OldRedis(
     `Redis ${version?.slice(1).join('.') ?? 'of unknown version'} is older than ${MINIMUM_REDIS.join('.')}. next: install a later one, or unset REDIS_URL`,
   );
 }
