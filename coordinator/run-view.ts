@@ -8,7 +8,7 @@ import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, listRuns } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
-import { withholdGains } from './core/verdict.ts';
+import { withholdGains } from './core/withhold.ts';
 import { isLive } from './devices.ts';
 import type { JobView, RunSummary, RunView } from './protocol/run.ts';
 import type { Verdict } from './protocol/verdict.ts';

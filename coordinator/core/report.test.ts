@@ -5,7 +5,8 @@ import { seal } from './canonical.ts';
 import { REPORT_BYTES, renderMarkdown } from './report.ts';
 import { contractJob, decodeJob } from './testing/jobs.ts';
 import { control, decode, kernel } from './testing/records.ts';
-import { judge, type JudgeInput } from './verdict.ts';
+import type { JudgeInput } from './judge-input.ts';
+import { judge } from './verdict.ts';
 
 function jobOf(input: JudgeInput): JobView {
   return {

@@ -3,7 +3,9 @@ import { verdict as verdictSchema, type Verdict } from '../protocol/verdict.ts';
 import { worstExit } from './exit.ts';
 import { contractJob, decodeJob, linesJob, measure, withLeg } from './testing/jobs.ts';
 import { adapter, control, decode, kernel, recordsFile } from './testing/records.ts';
-import { judge, notRunVerdict, withholdGains, type JudgeInput } from './verdict.ts';
+import type { JudgeInput } from './judge-input.ts';
+import { judge, notRunVerdict } from './verdict.ts';
+import { withholdGains } from './withhold.ts';
 
 /** Judges, and holds every verdict to the wire's schema. */
 function judged(input: JudgeInput): Verdict {

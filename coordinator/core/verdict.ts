@@ -13,9 +13,6 @@ import { judgeLines } from './judge-lines.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { checkLegs, legsOf, type ReadLeg } from './validity.ts';
 
-export type { JudgeInput } from './judge-input.ts';
-export { withholdGains } from './withhold.ts';
-
 type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
 
 /**
@@ -206,7 +203,7 @@ function computedFrom(input: JudgeInput): string {
   return seal({ ...rest, legs: legsOf(input) }).sha256;
 }
 
-/** Starts with a capital letter and ends with a full stop. Names of cases and legs keep their case. */
+/** Ends with a full stop. The first letter stays as it is: it may be that of a case or a leg. */
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

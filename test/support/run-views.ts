@@ -5,7 +5,9 @@ import { DEFAULT_RULE, runView } from '../../coordinator/protocol/run.ts';
 import { seal, sha256Hex } from '../../coordinator/core/canonical.ts';
 import { contractJob, decodeJob, linesJob, SWIFTSHADER, type JobShape } from '../../coordinator/core/testing/jobs.ts';
 import { control, decode, kernel } from '../../coordinator/core/testing/records.ts';
-import { judge, notRunVerdict, withholdGains, type JudgeInput } from '../../coordinator/core/verdict.ts';
+import type { JudgeInput } from '../../coordinator/core/judge-input.ts';
+import { judge, notRunVerdict } from '../../coordinator/core/verdict.ts';
+import { withholdGains } from '../../coordinator/core/withhold.ts';
 
 const AT = '2026-11-29T12:03:41Z';
 
