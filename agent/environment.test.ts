@@ -14,8 +14,18 @@ describe('headEnvironment', () => {
   };
 
   it('passes on nothing but what is named', () => {
-    const env = headEnvironment({ home: '/h', tmp: '/t' }, { driverFiles: '/icd.json' }, source);
-    expect(Object.keys(env).toSorted()).toEqual(['FLEET_DRIVERS', 'HOME', 'LANG', 'LD_LIBRARY_PATH', 'PATH', 'TMPDIR', 'VK_DRIVER_FILES', 'XDG_RUNTIME_DIR']);
+    const env = headEnvironment({ home: '/h', tmp: '/t', cache: '/c' }, { driverFiles: '/icd.json' }, source);
+    expect(Object.keys(env).toSorted()).toEqual([
+      'FLEET_DRIVERS',
+      'HOME',
+      'LANG',
+      'LD_LIBRARY_PATH',
+      'PATH',
+      'TMPDIR',
+      'VK_DRIVER_FILES',
+      'XDG_CACHE_HOME',
+      'XDG_RUNTIME_DIR',
+    ]);
     expect(JSON.stringify(env)).not.toContain('secret');
     expect(env).toMatchObject({ HOME: '/h', TMPDIR: '/t', VK_DRIVER_FILES: '/icd.json' });
   });

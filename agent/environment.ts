@@ -8,6 +8,8 @@ import type { AdapterRecord } from '../engine/protocol.ts';
 export interface ScratchFolders {
   home: string;
   tmp: string;
+  /** XDG_CACHE_HOME, where Mesa and NVIDIA keep compiled shaders; absent: under `home`. */
+  cache?: string;
 }
 
 /** What a process needs to open the adapter that its agent serves. */
@@ -29,6 +31,7 @@ export function headEnvironment(folders: ScratchFolders, drivers: AdapterDrivers
     LANG: 'C.UTF-8',
     XDG_RUNTIME_DIR: folders.tmp,
   };
+  if (folders.cache !== undefined) env['XDG_CACHE_HOME'] = folders.cache;
   const driverFiles = drivers?.driverFiles ?? source['VK_DRIVER_FILES'];
   if (driverFiles !== undefined) env['VK_DRIVER_FILES'] = driverFiles;
   for (const name of DRIVER_VARIABLES) {

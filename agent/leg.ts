@@ -1,7 +1,7 @@
 /** One leg: the folders and arguments its process gets, and what is made of how it ended. */
 import { constants } from 'node:fs';
 import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { JobSpec, LegPost, LegSpec } from '../coordinator/protocol/agent.ts';
 import type { LegMeasure } from '../coordinator/protocol/run.ts';
 import { EXIT, type AdapterRecord } from '../engine/protocol.ts';
@@ -12,13 +12,13 @@ import type { CommandResult } from './group-process.ts';
 import type { LegCommand, LegReport } from './supervisor-protocol.ts';
 
 const MAX_RECORDS_BYTES = 16 * 1024 * 1024;
-/** Under the coordinator's 1 MiB, at which a log counts as cut. Two captures fit, unless most bytes are no UTF-8 and grow threefold. */
+/** Under the coordinator's 1 MiB, at which a log counts as cut. Two captures fit, unless most bytes are no UTF-8 and grow fourfold. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
 export interface PreparedLeg {
   command: Omit<LegCommand, 'kind'>;
   recordsFile: string;
-  /** HOME and TMPDIR; removed after the leg. */
+  /** HOME and TMPDIR; removed after the leg. (XDG_CACHE_HOME stays with the attempt.) */
   scratch: string;
 }
 
@@ -38,8 +38,11 @@ export async function prepareLeg(
   await mkdir(outFolder, { recursive: true });
   await mkdir(where.scratchRoot, { recursive: true });
   const scratch = await mkdtemp(join(where.scratchRoot, 'leg-'));
-  const folders = { home: join(scratch, 'home'), tmp: join(scratch, 'tmp') };
+  // A driver's shader cache is kept between the legs of one head within one attempt, and reaches no other head: what a head put there
+  // cannot change what another one computes. With a cold cache lavapipe spends half of a contract leg in LLVM (35 s of 19 + 16 s).
+  const folders = { home: join(scratch, 'home'), tmp: join(scratch, 'tmp'), cache: join(dirname(where.kept), `cache-${leg.head.slice(0, 12)}`) };
   await mkdir(folders.home);
+  await mkdir(folders.cache, { recursive: true });
   await mkdir(folders.tmp, { mode: 0o700 });
   const recordsFile = join(where.kept, 'records.ndjson');
   let pinnedFile: string | null = null;

@@ -50,6 +50,17 @@ describe('suites', () => {
     expect(work.notRun).toEqual(['base', 'one'].map((arm) => ({ device: 'b60', suite: 'speed', arm, status: 'not-run', note: 'suite not asked for' })));
   });
 
+  it('run the cases that were asked for, and say which were left out', () => {
+    const work = selectWork(request(2, { cases: ['gates/b'] }), [both, both], [device('b60')]);
+    expect(work.suites.map((item) => [item.name, item.spec.cases.map((entry) => entry.name)])).toEqual([
+      ['gates', ['b']],
+      ['speed', ['c']],
+    ]);
+    expect(work.notRun).toEqual(['base', 'one'].map((arm) => ({ device: 'b60', suite: 'gates/a', arm, status: 'not-run', note: 'case not asked for' })));
+    expect(() => selectWork(request(2, { cases: ['gates/x'] }), [both, both], [device('b60')])).toThrow('suite gates has no case x in this run (it has: a, b)');
+    expect(() => selectWork(request(2, { cases: ['nope/x'] }), [both, both], [device('b60')])).toThrow('case nope/x names no suite of the baseline');
+  });
+
   it('that one candidate lacks run with the other arms only', () => {
     const work = selectWork(request(3), [both, of({ gates: suite('a', 'b') }), both], [device('b60')]);
     expect(work.suites.map((item) => [item.name, item.arms])).toEqual([

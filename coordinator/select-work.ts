@@ -12,6 +12,8 @@ export interface SelectedSuite {
   readonly spec: ManifestSuite;
   readonly arms: number[];
   readonly notComparable: NotComparable[];
+  /** Cases of the baseline that were not asked for. */
+  readonly leftOut: string[];
 }
 
 export interface SelectedWork {
@@ -37,7 +39,8 @@ export function selectWork(request: SubmitRequest, manifests: readonly Manifest[
   }
   const wanted = [...new Set(request.suites ?? Object.keys(baseline))];
   const { taken, skipped } = selectDevices(request, known);
-  const suites = wanted.map((name) => selectSuite(name, manifests, labels));
+  const cases = selectCases(request, baseline);
+  const suites = wanted.map((name) => selectSuite(name, manifests, labels, cases.get(name)));
   const run = suites.filter((suite) => suite.arms.length > 1 && suite.spec.cases.length > 0);
   if (run.length === 0) {
     throw new Refusal(
@@ -57,7 +60,10 @@ export function selectWork(request: SubmitRequest, manifests: readonly Manifest[
     for (const device of taken) {
       if (!suite) for (const label of labels) cell(device.name, name, label, 'suite not asked for');
       else if (!run.includes(suite)) for (const label of labels) cell(device.name, name, label, whyNot(suite));
-      else for (const [position, label] of labels.entries()) if (!suite.arms.includes(position)) cell(device.name, name, label, lacksSuite(label, name));
+      else {
+        for (const [position, label] of labels.entries()) if (!suite.arms.includes(position)) cell(device.name, name, label, lacksSuite(label, name));
+        for (const left of suite.leftOut) for (const label of labels) cell(device.name, `${name}/${left}`, label, 'case not asked for');
+      }
     }
   }
   return { devices: taken, suites: run, notRun };
@@ -69,8 +75,28 @@ function whyNot(suite: SelectedSuite): string {
   return suite.arms.length < 2 ? `only the baseline has suite ${suite.name}` : `the arms share no case of suite ${suite.name}`;
 }
 
-function selectSuite(name: string, manifests: readonly Manifest[], labels: readonly string[]): SelectedSuite {
-  const spec = manifests[0]!.suites[name]!;
+/** The cases that were asked for, by suite; a suite that is not in the map runs all of its cases. */
+function selectCases(request: SubmitRequest, baseline: Manifest['suites']): ReadonlyMap<string, ReadonlySet<string>> {
+  const asked = new Map<string, Set<string>>();
+  for (const path of request.cases ?? []) {
+    const [suite = '', name = ''] = path.split('/');
+    const has = baseline[suite]?.cases.map((item) => item.name) ?? [];
+    if (!has.includes(name) || (request.suites && !request.suites.includes(suite))) {
+      throw new Refusal(
+        'unknown-suite',
+        has.length === 0 ? `case ${path} names no suite of the baseline` : `suite ${suite} has no case ${name} in this run (it has: ${has.join(', ')})`,
+        'name cases as SUITE/CASE with --cases',
+      );
+    }
+    asked.set(suite, (asked.get(suite) ?? new Set()).add(name));
+  }
+  return asked;
+}
+
+function selectSuite(name: string, manifests: readonly Manifest[], labels: readonly string[], asked: ReadonlySet<string> | undefined): SelectedSuite {
+  const whole = manifests[0]!.suites[name]!;
+  const spec = asked ? { ...whole, cases: whole.cases.filter((item) => asked.has(item.name)) } : whole;
+  const leftOut = whole.cases.filter((item) => !spec.cases.includes(item)).map((item) => item.name);
   const arms = manifests.flatMap((manifest, position) => (Object.hasOwn(manifest.suites, name) ? [position] : []));
   const casesOf = (position: number): Set<string> => new Set(manifests[position]!.suites[name]!.cases.map((item) => item.name));
   const notComparable: NotComparable[] = [];
@@ -84,8 +110,8 @@ function selectSuite(name: string, manifests: readonly Manifest[], labels: reado
   }
   const own = casesOf(0);
   for (const arm of arms.slice(1))
-    for (const item of casesOf(arm)) if (!own.has(item)) notComparable.push({ arm, case: item, note: 'the baseline has no such case' });
-  return { name, spec: { ...spec, cases: spec.cases.filter((item) => !dropped.has(item.name)) }, arms, notComparable };
+    for (const item of casesOf(arm)) if (!own.has(item) && !asked) notComparable.push({ arm, case: item, note: 'the baseline has no such case' });
+  return { name, spec: { ...spec, cases: spec.cases.filter((item) => !dropped.has(item.name)) }, arms, notComparable, leftOut };
 }
 
 function selectDevices(request: SubmitRequest, known: readonly DeviceRow[]): { taken: DeviceRow[]; skipped: { device: string; note: string }[] } {

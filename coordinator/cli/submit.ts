@@ -11,6 +11,7 @@ import { readHeads, submitRun } from './submit-run.ts';
 interface SubmitFlags extends ServiceFlags {
   heads?: string;
   suites?: string[];
+  cases?: string[];
   devices?: string[];
   pairs: number;
   allowSoftware?: boolean;
@@ -27,6 +28,7 @@ export function registerSubmit(program: Command): void {
     // Not `requiredOption`: commander would then report the missing option instead of a misspelt one.
     .option('--heads <arms>', 'arms with commas between them, baseline first: main,HEAD or "HEAD[qmm=scalar],HEAD[qmm=vec4]"')
     .option('--suites <names>', 'suites of fleet.json (default: all)', names)
+    .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', names)
     .option('--devices <names>', 'devices (default: every one that an agent serves now)', names)
     .option('--pairs <n>', 'pairs of legs a case', integer(1, 500), 3)
     .option('--allow-software', 'let software devices take part; never GPU evidence')
@@ -40,6 +42,7 @@ export function registerSubmit(program: Command): void {
     const repository = openRepository(path.resolve(flags.repo));
     const submitted = await submitRun(client, repository, arms, {
       ...(flags.suites === undefined ? {} : { suites: flags.suites }),
+      ...(flags.cases === undefined ? {} : { cases: flags.cases }),
       ...(flags.devices === undefined ? {} : { devices: flags.devices }),
       pairs: flags.pairs,
       allowSoftware: flags.allowSoftware ?? false,

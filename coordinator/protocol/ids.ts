@@ -12,6 +12,8 @@ export const jobId = z.string().regex(/^r[0-9a-hjkmnp-tv-z]{10}\.[a-z0-9][a-z0-9
 export const deviceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a device name has 1 to 32 of a-z, 0-9 and "-"');
 export const suiteName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'a suite name has 1 to 32 of a-z, 0-9 and "-"');
 export const caseName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a case name has 1 to 64 of letters, digits, ".", "_" and "-"');
+/** A case of a suite, as typed: SUITE/CASE. */
+export const casePath = z.string().regex(/^[a-z][a-z0-9-]{0,31}\/[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'a case is named SUITE/CASE');
 /** Settings of an arm: NAME=VALUE, passed to the leg command as `--set NAME=VALUE`. */
 export const settingName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 export const settingValue = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);

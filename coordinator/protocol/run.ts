@@ -1,7 +1,7 @@
 /** A run: what is submitted, how it is planned and sealed, and the whole of it as pages and reports read it. */
 import { z } from 'zod';
 import { evidence } from '../../engine/protocol.ts';
-import { caseName, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
+import { caseName, casePath, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
 import { manifestSuite } from './manifest.ts';
 import { jobState, legOutcome, attemptState } from './states.ts';
 import { verdict } from './verdict.ts';
@@ -15,6 +15,8 @@ export const submitRequest = z.strictObject({
   arms: z.array(armRequest).min(2).max(8),
   /** Default: every suite of the baseline's manifest. */
   suites: z.array(suiteName).min(1).optional(),
+  /** SUITE/CASE names; a suite that is named here runs only these of its cases, the others run all of theirs. */
+  cases: z.array(casePath).min(1).optional(),
   /** Default: every device that an agent serves now. */
   devices: z.array(deviceName).min(1).optional(),
   pairs: z.int().min(1).max(500).default(3),

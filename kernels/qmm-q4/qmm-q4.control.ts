@@ -29,7 +29,7 @@ export const controls: readonly Control[] = [
   {
     name: 'sum kept in fp16',
     gate: 4,
-    find: '  return fma(value, fma(scale, f32(code & 15u), bias), sum);',
-    replace: '  return quantizeToF16(fma(value, fma(scale, f32(code & 15u), bias), sum));',
+    find: '  return fma(value, fma(scale, f32(i32(code & 15u)), bias), sum);',
+    replace: '  return quantizeToF16(fma(value, fma(scale, f32(i32(code & 15u)), bias), sum));',
   },
 ];
