@@ -14,6 +14,6 @@ test('columns are as wide as their widest cell, and nothing is cut or left trail
 });
 
 test('text from elsewhere cannot move the cursor or start a new line', () => {
-  expect(plain('\u001b[2Jgone\r\nnext\u009b31m')).toBe('[2Jgone next 31m');
+  expect(plain('\u001b[2Jgone\r\nnext\u202e end')).toBe('gone next end');
   expect(table(['h'], [['a\nb']])).toBe('h\na b');
 });

@@ -1,4 +1,5 @@
 /** Where output goes: data to stdout, progress to stderr, and nothing that came over the wire may move the cursor. */
+import { stripControls } from '../core/mask.ts';
 
 /** Prints a line of data. */
 export function print(line: string): void {
@@ -15,10 +16,9 @@ export function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Text from elsewhere as one safe line: control characters become spaces. */
+/** Text from elsewhere as one safe line: white space becomes spaces, terminal sequences and what reorders text go. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are exactly what is taken out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return stripControls(text.replaceAll(/\s+/g, ' ')).trim();
 }
 
 /** Rows under headings, columns padded to their widest cell; nothing is cut. */

@@ -1,6 +1,6 @@
 /** A run's verdicts as the terminal shows them: a table for people, one object for programs. */
 import { worstExit } from '../core/exit.ts';
-import type { JobView, RunView } from '../protocol/run.ts';
+import type { RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { plain, print, table } from './output.ts';
 
@@ -23,7 +23,7 @@ interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' |
     readonly equal: boolean;
     readonly firstDifferingStep: number | null;
   }[];
-  /** Empty where no gain may be shown. */
+  /** Empty where no gain may be shown; the coordinator has withheld what a failed contract withholds. */
   readonly gains: readonly {
     readonly case: string;
     readonly pairs: number;
@@ -35,7 +35,7 @@ interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' |
 
 /** Collects a run's stored verdicts. */
 export function runResult(view: RunView): RunResult {
-  const verdicts = view.jobs.flatMap((job) => job.verdicts.map((verdict) => verdictResult(verdict, gainWithheld(view.jobs, verdict))));
+  const verdicts = view.jobs.flatMap((job) => job.verdicts.map((verdict) => verdictResult(verdict)));
   return {
     schema: 1,
     run: view.run,
@@ -69,7 +69,7 @@ export function printResult(result: RunResult): void {
   print(`page: ${result.url}`);
 }
 
-function verdictResult(verdict: Verdict, withheld: boolean): VerdictResult {
+function verdictResult(verdict: Verdict): VerdictResult {
   const { device, suite, candidate, evidence, reason } = verdict;
   return {
     device,
@@ -85,26 +85,14 @@ function verdictResult(verdict: Verdict, withheld: boolean): VerdictResult {
       equal: identity.status === 'same',
       firstDifferingStep: identity.firstDifferingStep,
     })),
-    gains: withheld
-      ? []
-      : verdict.effects.map(({ case: name, pairs, medianPercent, minPercent, maxPercent }) => ({
-          case: name,
-          pairs: pairs.length,
-          medianPercent,
-          minPercent,
-          maxPercent,
-        })),
+    gains: verdict.effects.map(({ case: name, pairs, medianPercent, minPercent, maxPercent }) => ({
+      case: name,
+      pairs: pairs.length,
+      medianPercent,
+      minPercent,
+      maxPercent,
+    })),
   };
-}
-
-/** A device whose contract newly fails shows no gain: a faster wrong kernel is not faster. */
-function gainWithheld(jobs: readonly JobView[], of: Verdict): boolean {
-  return jobs.some(
-    (job) =>
-      job.device === of.device &&
-      job.kind === 'contract' &&
-      job.verdicts.some((verdict) => verdict.candidate === of.candidate && verdict.verdict === 'new-failure'),
-  );
 }
 
 function digestCell({ digests }: VerdictResult): string {
