@@ -1,4 +1,5 @@
 /** The adapters that open on this machine, as the engine lists them, and the names that the demo gives them. */
+import { text } from 'node:stream/consumers';
 import { parseRecords, type AdapterRecord } from '../../../engine/protocol.ts';
 import { FLEET_EXIT } from '../../protocol/errors.ts';
 import { CliError } from '../cli-error.ts';
@@ -19,8 +20,8 @@ export interface DemoDevice {
 export async function listDevices(): Promise<DemoDevice[]> {
   const child = spawnRoom('engine', ['devices', '--json', '--allow-software'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, status] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    text(child.stdout!),
+    text(child.stderr!),
     new Promise<number | null>((resolve) => child.once('exit', resolve)),
   ]);
   let records;
@@ -67,10 +68,4 @@ export function nameDevices(adapters: readonly Pick<AdapterRecord, 'name' | 'evi
     devices.set(device, { device, adapter: name, evidence });
   }
   return [...devices.values()];
-}
-
-async function text(stream: NodeJS.ReadableStream | null): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream ?? []) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
 }
