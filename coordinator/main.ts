@@ -1,11 +1,10 @@
 /** `node --import tsx coordinator/main.ts [--state DIR] [--port N]`: reads arguments, starts, waits for a signal. */
 import { parseArgs } from 'node:util';
 import { openLog } from './events.ts';
+import { DEFAULT_PORT } from './protocol/api.ts';
 import { FLEET_EXIT } from './protocol/errors.ts';
 import { startCoordinator } from './start.ts';
 import { defaultStateDirectory } from './state-directory.ts';
-
-const DEFAULT_PORT = 7420;
 
 function fail(status: number, message: string): never {
   process.stderr.write(`fleet coordinator: ${message}\n`);

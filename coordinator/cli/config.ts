@@ -7,9 +7,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
+import { DEFAULT_PORT } from '../protocol/api.ts';
 import { CliError } from './cli-error.ts';
 
-export const DEFAULT_PORT = 7420;
 const DEFAULT_URL = `http://127.0.0.1:${DEFAULT_PORT}`;
 
 /** `fleet.toml`: data only, both keys optional. A relative `state` counts from the file's own folder. */

@@ -4,14 +4,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ArmSyntaxError, parseArms, type Arm } from '../core/arms.ts';
-import { bundleResponse, haveResponse, MAX_BUNDLE_BYTES } from '../protocol/heads.ts';
+import { bundleResponse, haveResponse, MAX_BUNDLE_BYTES, MAX_COMMITS } from '../protocol/heads.ts';
 import { submitResponse, type SubmitRequest, type SubmitResponse } from '../protocol/run.ts';
 import type { ApiClient } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { recentCommits, resolveArms, writeBundle, type Repository } from './repository.ts';
-
-/** POST /api/heads/have takes at most this many commits. */
-const MAX_COMMITS = 2000;
 
 /** Reads `--heads`. @throws CliError (exit 2) naming the column, or asking for a second arm. */
 export function readHeads(text: string): Arm[] {

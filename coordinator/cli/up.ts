@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { DEFAULT_PORT } from './config.ts';
+import { DEFAULT_PORT } from '../protocol/api.ts';
 import { configOf, integer, type ServiceFlags } from './options.ts';
 import { runRoom } from './rooms.ts';
 

@@ -2,13 +2,13 @@ import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { haveRequest, type bundleResponse, type haveResponse } from '../protocol/heads.ts';
+import { haveRequest, MAX_COMMITS, type bundleResponse, type haveResponse } from '../protocol/heads.ts';
 import { sha1 } from '../protocol/ids.ts';
 import { Refusal } from '../refusal.ts';
 import type { Service } from './app.ts';
 import { parsed, readBody } from './wire.ts';
 
-const shas = z.array(sha1).max(2000);
+const shas = z.array(sha1).max(MAX_COMMITS);
 
 export function headRoutes({ heads, log }: Service): Hono {
   return new Hono()

@@ -1,3 +1,6 @@
+/** Where a coordinator listens, on 127.0.0.1, unless it is told otherwise. */
+export const DEFAULT_PORT = 7420;
+
 /** Every route of the coordinator, once. http/ has one file a resource; a test holds this table against the running app. */
 export const API_ROUTES = [
   ['GET', '/livez', 'the process answers'],

@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { sha1 } from './ids.ts';
 
+/** At most so many commits are named in one request. */
+export const MAX_COMMITS = 2000;
+
 /** POST /api/heads/have. Callers list the heads and their recent ancestors, so that the bundle can be cut there. */
-export const haveRequest = z.strictObject({ commits: z.array(sha1).min(1).max(2000) });
+export const haveRequest = z.strictObject({ commits: z.array(sha1).min(1).max(MAX_COMMITS) });
 export const haveResponse = z.object({ present: z.array(sha1) });
 
 /** POST /api/heads/bundle?head=SHA…: body is a git bundle, streamed, at most `MAX_BUNDLE_BYTES`. */
