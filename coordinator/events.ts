@@ -20,6 +20,7 @@ export const EVENTS = {
   'run.submitted': { level: 'info', message: 'a run was sealed' },
   'job.enqueued': { level: 'info', message: 'a job was put into its device queue' },
   'job.judged': { level: 'info', message: 'a verdict was stored' },
+  'job.not-judged': { level: 'error', message: 'the legs are in, but the verdict could not be computed' },
   'job.failed': { level: 'warn', message: 'no attempt can succeed' },
   'device.registered': { level: 'info', message: 'an agent serves a device' },
   'attempt.opened': { level: 'info', message: 'an agent claimed a job' },

@@ -48,7 +48,7 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
     if (there) return there;
     const started = work(id)
       .catch((error: unknown) => {
-        log.event('request.failed', { job: id }, error);
+        log.event('job.not-judged', { job: id }, error);
         updateJob(
           store.queries,
           id,
@@ -98,6 +98,7 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
       kind: row.spec.kind,
       timed: row.spec.timed,
       evidence,
+      adapter: row.adapter,
       allowSoftware: run.allowSoftware,
       baseline: arms[0]!.label,
       candidate,
