@@ -95,7 +95,7 @@ async function listen(server: Server, port: number): Promise<void> {
   }
 }
 
-/** Long polls and kept-alive connections must not hold the process up. */
+/** Kept-alive connections must not hold the process up. */
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();

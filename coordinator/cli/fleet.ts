@@ -57,7 +57,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // Help and version end with 0; every mistake in the command line is wrong use.
+    // Help ends with 0; every mistake in the command line is wrong use.
     process.exitCode = error.exitCode === 0 ? FLEET_EXIT.ok : FLEET_EXIT.usage;
   } else {
     progress(errorLine(error));

@@ -17,7 +17,7 @@ export const verdictWord = z.enum([
 ]);
 export type VerdictWord = z.infer<typeof verdictWord>;
 
-/** Exit status of `submit --wait`, `watch` and `compare` for one verdict; a run exits with its worst (1, then 3, then 0). */
+/** Exit status of `submit --wait` and `watch` for one verdict; a run exits with its worst (1, then 3, then 0). */
 export const VERDICT_EXIT: Readonly<Record<VerdictWord, 0 | 1 | 3>> = {
   same: 0,
   fixed: 0,
