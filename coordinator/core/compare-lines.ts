@@ -5,15 +5,23 @@ import { failuresOf, maskLine, type MaskedLine } from './mask.ts';
 
 export interface LinesComparison {
   readonly rows: readonly LineRow[];
-  /** Rows whose status is not `equal`. */
+  /** All rows, those that are not kept included. */
+  readonly count: number;
+  /** Of all rows, those whose status is not `equal`. */
   readonly differing: number;
   /** Failures that the tallies of each arm state; null where no line of the arm is a tally. */
   readonly baselineFailures: number | null;
   readonly candidateFailures: number | null;
 }
 
-/** Up to this many rows a case are kept whole; beyond, equal lines that are no tally are left out (differences never are). */
+/** Up to this many rows a case are kept whole; beyond, equal lines that are no tally are left out. */
 export const ROWS_KEPT = 500;
+
+/** Up to this many of those are kept; beyond, the last row counts what is left out, and the logs hold it. */
+export const ROWS_SHOWN = 2000;
+
+/** Lines put in and taken out up to which two texts are aligned; texts that differ more are compared place by place. */
+const MOST_EDITS = 2000;
 
 /** The part of a log that is stdout. @param bytes UTF-8 bytes of it; absent: all. */
 export function stdoutOf(log: string, bytes: number | undefined): string {
@@ -43,10 +51,13 @@ export function compareLines(name: string, baseline: readonly string[], candidat
   };
   let i = 0;
   let j = 0;
-  const parts = diffArrays(
-    left.map((line) => line.masked),
-    right.map((line) => line.masked),
-  );
+  // Aligning costs the square of what differs, and a head prints what it likes: past the limit there are no parts.
+  const parts =
+    diffArrays(
+      left.map((line) => line.masked),
+      right.map((line) => line.masked),
+      { maxEditLength: MOST_EDITS },
+    ) ?? [];
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at]!;
     const next = parts[at + 1];
@@ -62,13 +73,26 @@ export function compareLines(name: string, baseline: readonly string[], candidat
       if (paired) at++;
     }
   }
+  while (i < left.length || j < right.length) push(left[i++], right[j++]);
   const kept = rows.length <= ROWS_KEPT ? rows : rows.filter(({ row, tally }) => row.status !== 'equal' || tally);
   return {
-    rows: kept.map(({ row }) => row),
+    rows: cut(
+      name,
+      kept.map(({ row }) => row),
+    ),
+    count: rows.length,
     differing: rows.filter(({ row }) => row.status !== 'equal').length,
     baselineFailures: failures(left),
     candidateFailures: failures(right),
   };
+}
+
+function cut(name: string, rows: readonly LineRow[]): readonly LineRow[] {
+  if (rows.length <= ROWS_SHOWN) return rows;
+  const left = rows.slice(ROWS_SHOWN - 1);
+  const equal = left.every((row) => row.status === 'equal');
+  const note = `[fleet: ${left.length} more rows are left out here; the legs' logs hold them]`;
+  return [...rows.slice(0, ROWS_SHOWN - 1), { case: name, status: equal ? 'equal' : 'differs', baseline: note, candidate: note, masked: [] }];
 }
 
 function failures(lines: readonly MaskedLine[]): number | null {

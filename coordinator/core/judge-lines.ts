@@ -49,7 +49,7 @@ function judgeCase(name: string, baseline: readonly ReadLeg[], candidate: readon
   const left = baseline[0]!;
   const right = candidate[0]!;
   const compared = compareLines(name, linesOfLeg(left), linesOfLeg(right));
-  const { rows, differing } = compared;
+  const { rows, differing, count } = compared;
   const finding = (word: CaseFinding['word'], reason: string): CaseFinding => ({ word, reason: `${name}: ${reason}`, rows });
 
   for (const legs of [baseline, candidate]) {
@@ -64,7 +64,7 @@ function judgeCase(name: string, baseline: readonly ReadLeg[], candidate: readon
   if (failsAfter > failsBefore) return finding('new-failure', `${failures(failsAfter)} against ${failsBefore} in the baseline`);
   if (before !== null && after === null) return finding('fixed', `the baseline ${ended(before)}, the candidate exits with 0`);
   if (failsAfter < failsBefore) return finding(failsAfter === 0 ? 'fixed' : 'pre-existing', `${failures(failsAfter)} against ${failsBefore} in the baseline`);
-  if (differing > 0) return finding('output-differs', `${differing} of ${rows.length} lines differ${shown}`);
+  if (differing > 0) return finding('output-differs', `${differing} of ${count} lines differ${shown}`);
   if (after !== null) return finding('pre-existing', `both arms ${ended(after).replace('exits', 'exit')}, and their lines are equal`);
   if (failsAfter > 0) return finding('pre-existing', `the same ${failures(failsAfter)} in both arms`);
   return finding('same', 'equal');

@@ -68,7 +68,7 @@ const RULES: readonly Rule[] = [
   },
   {
     pattern: new RegExp(
-      String.raw`(?<lead>(?:(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)${START}(?<value>${NUMBER})(?<gap>\s?)(?<unit>${RATE_UNIT})(?![\w=]|-\w)`,
+      String.raw`(?<lead>(?:(?<!\w)(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)${START}(?<value>${NUMBER})(?<gap>\s?)(?<unit>${RATE_UNIT})(?![\w=]|-\w)`,
       'g',
     ),
     mask: '⟨rate⟩',
@@ -76,13 +76,13 @@ const RULES: readonly Rule[] = [
   },
   {
     // 1m32s, 2h03m10s: compound durations as date-like tools print them.
-    pattern: /(?<lead>(?:(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)(?<![\w.])(?<value>(?:\d+h\s?)?\d+m\s?\d+(?:\.\d+)?s)(?<gap>)(?<unit>)(?![\w=]|-\w)/g,
+    pattern: /(?<lead>(?:(?<!\w)(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)(?<![\w.])(?<value>(?:\d+h\s?)?\d+m\s?\d+(?:\.\d+)?s)(?<gap>)(?<unit>)(?![\w=]|-\w)/g,
     mask: '⟨time⟩',
     name: (groups) => groups['before'] ?? 'duration',
   },
   {
     pattern: new RegExp(
-      String.raw`(?<lead>(?:(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)${START}(?<value>${NUMBER}(?:\s?[-–]\s?${NUMBER})?)(?<gap>\s?)(?<unit>(?:${TIME_UNIT})(?:\/[A-Za-z]+)?)(?![\w=]|-\w)`,
+      String.raw`(?<lead>(?:(?<!\w)(?<before>[A-Za-z_][\w-]*)\s*[=:]?\s*)?)${START}(?<value>${NUMBER}(?:\s?[-–]\s?${NUMBER})?)(?<gap>\s?)(?<unit>(?:${TIME_UNIT})(?:\/[A-Za-z]+)?)(?![\w=]|-\w)`,
       'g',
     ),
     mask: '⟨time⟩',
@@ -91,11 +91,37 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * Masks one line.
+ * The rules look back and ahead, so what they cost grows with the square of what they are given: a line is masked in pieces of
+ * about this many characters, cut at spaces. A longer word is left as it is; leaving something unmasked hides no difference.
+ */
+const PIECE = 2000;
+
+function piecesOf(line: string): string[] {
+  if (line.length <= PIECE) return [line];
+  const pieces: string[] = [];
+  let piece = '';
+  for (const word of line.split(/(?<=\s)(?=\S)/)) {
+    if (piece !== '' && piece.length + word.length > PIECE) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += word;
+  }
+  return [...pieces, piece];
+}
+
+/**
+ * Masks one line, of any length.
  * @param line without its line end.
  */
 export function maskLine(line: string): MaskedLine {
-  let masked = stripControls(line).trimEnd();
+  const pieces = piecesOf(stripControls(line).trimEnd()).map((piece) => (piece.length > PIECE ? { masked: piece, fields: [] } : maskPiece(piece)));
+  const masked = pieces.map((piece) => piece.masked).join('');
+  return { masked, fields: [...new Set(pieces.flatMap((piece) => piece.fields))], tally: tallyOf(masked) };
+}
+
+function maskPiece(piece: string): Pick<MaskedLine, 'masked' | 'fields'> {
+  let masked = piece;
   const found: { at: number; name: string }[] = [];
   for (const rule of RULES) {
     masked = masked.replace(rule.pattern, (...args) => {
@@ -105,7 +131,7 @@ export function maskLine(line: string): MaskedLine {
       return `${groups['lead'] ?? ''}${rule.mask}${groups['gap'] ?? ''}${groups['unit'] ?? ''}`;
     });
   }
-  return { masked, fields: [...new Set(found.toSorted((a, b) => a.at - b.at).map((field) => field.name))], tally: tallyOf(masked) };
+  return { masked, fields: found.toSorted((a, b) => a.at - b.at).map((field) => field.name) };
 }
 
 /** Totals in words: "3 pass gates 1-4", "1 red as planted". */
