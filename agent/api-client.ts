@@ -37,14 +37,14 @@ export class ApiError extends Error {
     this.next = next;
   }
 
-  /** The same request may succeed later. */
+  /** The same request may succeed later: no answer, or none of a coordinator in order (`internal`), such as a proxy's while it is away. */
   get transient(): boolean {
-    return this.status === 0 || this.status === 408 || this.status === 425 || this.status === 429 || this.status >= 500;
+    return this.status === 0 || this.status >= 500 || this.code === 'internal';
   }
 
   /** The attempt is over for the coordinator: judged, superseded or unknown. */
   get closed(): boolean {
-    return [401, 403, 404, 409, 410].includes(this.status);
+    return !this.transient && [403, 404, 409].includes(this.status);
   }
 }
 
@@ -84,7 +84,7 @@ export async function untilAnswered<T>(
 export class ApiClient {
   private readonly base: string;
 
-  /** @param url the coordinator's, such as http://127.0.0.1:7300 */
+  /** @param url the coordinator's, such as http://127.0.0.1:7420 */
   constructor(url: string) {
     this.base = url.replace(/\/+$/, '');
   }

@@ -79,6 +79,14 @@ describe('Spool', () => {
     expect(posted).toHaveLength(3);
   });
 
+  it('does not take the answer of another program for the coordinator’s', async () => {
+    const spool = open();
+    await spool.write(key, 0, post);
+    answers = [new ApiError(404, 'internal', 'answered 404: no such page', '')];
+    await spool.post(key);
+    expect(posted).toHaveLength(2);
+  });
+
   it('stops trying when told to, and keeps the leg', async () => {
     const spool = open();
     await spool.write(key, 0, post);
@@ -89,7 +97,7 @@ describe('Spool', () => {
     expect(existsSync(fileOf(0))).toBe(true);
   });
 
-  it.each([409, 410, 404, 403])('drops a leg that the coordinator wants no more (%i), and ends the attempt', async (status) => {
+  it.each([409, 404, 403])('drops a leg that the coordinator wants no more (%i), and ends the attempt', async (status) => {
     const spool = open();
     await spool.write(key, 0, post);
     answers = [refusal(status)];

@@ -47,8 +47,7 @@ export class Spool {
 
   /**
    * Tries to post what one attempt has in the spool, oldest leg first, and stops at the first that gets no answer (one retry, for a
-   * connection that the other side had closed): the network
-   * must not keep a device waiting while it holds its lock.
+   * connection that the other side had closed): the network must not keep a device waiting while it holds its lock.
    * @returns whether the coordinator answered.
    * @throws AttemptStopped when it wants no more of this attempt.
    */
