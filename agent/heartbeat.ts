@@ -1,4 +1,5 @@
 /** Says every 3 s what the agent is doing, and learns what it must stop. Cancels are a level, not an event: they survive restarts. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeartbeatRequest } from '../coordinator/protocol/agent.ts';
 import { ApiError, type ApiClient } from './api-client.ts';
 import type { Log } from './events.ts';
@@ -39,19 +40,6 @@ export async function beat(device: string, api: Pick<ApiClient, 'heartbeat'>, ho
         away = true;
       }
     }
-    await sleep(EVERY_MS, signal);
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => {}); // rejects when the signal fires, which ends the loop
   }
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((done) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
 }
