@@ -40,7 +40,7 @@ export interface ParamSpec {
   readonly type: 'u32' | 'f32';
 }
 
-/** A shape is a flat record of positive integers with the kernel's own names (rows, n, k, heads…). */
+/** A shape is a flat record of numbers with the kernel's own names (rows, n, k, heads, eps…). */
 export type Shape = Readonly<Record<string, number>>;
 
 /** One kernel: the host side of NAME.wgsl. */
