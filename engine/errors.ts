@@ -24,6 +24,9 @@ export class EngineBroken extends Error {
   override readonly name = 'EngineBroken';
 }
 
+/** A shader that the device refuses to compile: its kernel's fault, and no other's. The device works on. */
+export class ShaderInvalid extends EngineBroken {}
+
 /** Wrong command line (exit 2). */
 export class EngineUsage extends Error {
   override readonly name = 'EngineUsage';

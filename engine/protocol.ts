@@ -15,7 +15,8 @@ export const RECORD_SCHEMA = 1;
 /** Exit statuses of every engine command. Findings are in records, never in the status. */
 export const EXIT = { executed: 0, refused: 1, usage: 2, timeout: 124, broken: 70 } as const;
 
-const base = { schema: z.int().min(1) };
+/** A later schema may mean something else by a name: better unread than misread. */
+const base = { schema: z.int().min(1).max(RECORD_SCHEMA, `a newer engine wrote this; schemas up to ${RECORD_SCHEMA} are known here`) };
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** First line: what process this is. `settings` are the effective `--set` values, defaults included. */
@@ -87,8 +88,15 @@ export const contractKernelRecord = z.object({
   group: z.string(),
   status: z.enum(['pass', 'fail', 'known']),
   hashes: z
-    .object({ wgsl: sha256, wrapper: sha256, reference: sha256, contract: sha256, control: sha256 })
-    .describe('SHA-256 of the five files; a head that changed its own contract shows "contract changed"'),
+    .object({
+      wgsl: sha256,
+      wrapper: sha256,
+      reference: sha256,
+      contract: sha256,
+      control: sha256,
+      harness: sha256.optional().describe('gates, shared bounds and fills that the contract stands on; absent: an engine before it hashed them'),
+    })
+    .describe('SHA-256 of the five files and of what judges them; a head that changed its own contract shows "contract changed"'),
   variants: z.array(z.string()),
   limits: gateResult,
   gates: z.object({ 1: gateResult, 2: gateResult, 3: gateResult, 4: gateResult }),

@@ -1,6 +1,8 @@
 /** Plants a control's fault in the shader and demands that the gate it names goes red. */
-import { plant } from '../../kernels/plant.ts';
+import { ControlDrifted, plant } from '../../kernels/plant.ts';
 import type { Control } from '../../kernels/contract.ts';
+import type { GateResult } from '../protocol.ts';
+import { ShaderInvalid } from '../errors.ts';
 import { fillsOf, runCase } from './cases.ts';
 import { launchGate } from './launch-gate.ts';
 import type { Limits } from './limits.ts';
@@ -17,12 +19,22 @@ export interface ControlOutcome {
 /** Cases larger than this are not run for a control: a fault that only shows there needs a smaller case of its own. */
 const LARGEST_ELEMENTS = 400_000;
 
-/** @throws Error when the control's line does not occur exactly once; EngineBroken when the edited shader does not compile. */
+/**
+ * Plants one control. A head may have edited the very line that the control edits: a fault that can then not be planted, or not
+ * compiled, is one that no gate was shown to catch, so it is missed. It says nothing of the other kernels.
+ */
 export async function runControl(shipped: Subject, limits: Limits, control: Control): Promise<ControlOutcome> {
   const { kernel } = shipped.contract;
-  const subject: Subject = { ...shipped, edited: plant(`${kernel.name}.wgsl`, shipped.shipped, control) };
-  const tally = await redGate(subject, limits, control.gate);
-  const { status, detail } = tally.result();
+  let result: GateResult;
+  try {
+    const subject: Subject = { ...shipped, edited: plant(`${kernel.name}.wgsl`, shipped.shipped, control) };
+    result = (await redGate(subject, limits, control.gate)).result();
+  } catch (error) {
+    if (error instanceof ControlDrifted) return { caught: false, detail: `not planted: ${error.message}` };
+    if (error instanceof ShaderInvalid) return { caught: false, detail: `not run: with the planted line ${error.message}` };
+    throw error;
+  }
+  const { status, detail } = result;
   return status === 'fail'
     ? { caught: true, detail }
     : { caught: false, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };

@@ -4,15 +4,16 @@ import { readFileSync } from 'node:fs';
 import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
 import { loadRegistry, type RegistryEntry } from '../../kernels/registry.ts';
 import type { Contract } from '../../kernels/contract.ts';
-import { EngineUsage } from '../errors.ts';
+import { EngineUsage, ShaderInvalid } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
 import { fillsOf, runCase, type CaseFigures } from './cases.ts';
 import { runControl } from './controls.ts';
 import { launchGate } from './launch-gate.ts';
-import { limitsGate } from './limits.ts';
+import { limitsGate, type Limits } from './limits.ts';
 import type { Subject } from './subject.ts';
 import { kernelLine, summarise } from './summary.ts';
+import { harnessHash } from './harness.ts';
 import { sumsGate } from './sums-gate.ts';
 import { Tally } from './tally.ts';
 import { verdictOf } from './verdict.ts';
@@ -34,8 +35,8 @@ type Contracted = RegistryEntry & { readonly contract: Contract };
 
 /**
  * Judges the kernels that have a contract and prints the SUMMARY line.
- * @throws EngineUsage when nothing is selected; Error when a kernel's folder is incomplete or a control has drifted;
- *   EngineBroken and EngineTimeout from the device.
+ * @throws EngineUsage when nothing is selected; Error when a kernel's folder is incomplete;
+ *   EngineBroken and EngineTimeout from the device. A shader that does not compile fails its kernel only.
  */
 export async function runContract(gpu: Gpu, options: ContractOptions): Promise<void> {
   const { emit, print } = options;
@@ -81,14 +82,7 @@ async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ recor
   const started = performance.now();
   const limits = gpu.adapter.limits;
   const geometry = limitsGate(subject, limits);
-  const launch = await launchGate(subject);
-  const gates = { integrity: new Tally(), shapes: new Tally() };
-  const figures: CaseFigures[] = [];
-  for (const shape of contract.shapes) {
-    for (const fill of fillsOf(subject, shape)) figures.push(...(await runCase(subject, limits, shape, fill, gates)));
-  }
-  const sums = await sumsGate(subject);
-  const results = { 1: launch.result(), 2: gates.integrity.result(), 3: gates.shapes.result(), 4: sums.result() };
+  const { results, figures } = await runGates(subject, limits);
   const findings = KNOWN_FINDINGS.filter((finding) => finding.kernel === kernel.name && finding.device.test(gpu.adapter.name));
   const { status, known, unexpectedPasses } = verdictOf(kernel.name, geometry.tally.result(), results, findings);
   const record: ContractKernelRecord = {
@@ -103,6 +97,7 @@ async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ recor
       reference: sha256(entry.files.reference),
       contract: sha256(entry.files.contract),
       control: sha256(entry.files.control),
+      harness: harnessHash(entry.files),
     },
     variants: [...kernel.variants],
     limits: geometry.tally.result(),
@@ -116,6 +111,25 @@ async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ recor
     gateMs: performance.now() - started,
   };
   return { record, unexpectedPasses };
+}
+
+/** Gates 1 to 4. A shader that does not compile fails the first and leaves the others with nothing to compare. */
+export async function runGates(subject: Subject, limits: Limits): Promise<{ results: ContractKernelRecord['gates']; figures: readonly CaseFigures[] }> {
+  const { contract } = subject;
+  const gates = { integrity: new Tally(), shapes: new Tally() };
+  let [launch, sums] = [new Tally(), new Tally()];
+  const figures: CaseFigures[] = [];
+  try {
+    launch = await launchGate(subject);
+    for (const shape of contract.shapes) {
+      for (const fill of fillsOf(subject, shape)) figures.push(...(await runCase(subject, limits, shape, fill, gates)));
+    }
+    sums = await sumsGate(subject);
+  } catch (error) {
+    if (!(error instanceof ShaderInvalid)) throw error;
+    launch.add(1, contract.kernel.name, error.message);
+  }
+  return { results: { 1: launch.result(), 2: gates.integrity.result(), 3: gates.shapes.result(), 4: sums.result() }, figures };
 }
 
 async function plantControls(subject: Subject, entry: Contracted): Promise<ContractControlRecord[]> {

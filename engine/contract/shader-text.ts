@@ -1,16 +1,26 @@
 import { WgslReflect, type FunctionInfo, type VariableInfo } from 'wgsl_reflect/wgsl_reflect.module.js';
 import type { Kernel, Launch } from '../../kernels/contract.ts';
+import { ShaderInvalid } from '../errors.ts';
 
 /**
  * Where a shader's text and its host side disagree: entry point, workgroup size, bindings, uniform block, workgroup memory.
  * Empty when they agree.
  * @param text the whole WGSL, includes first.
+ * @throws ShaderInvalid when it cannot be read as WGSL.
  */
 export function shaderFault(kernel: Kernel, launch: Launch, text: string): string {
-  const reflect = new WgslReflect(text);
+  const reflect = parse(kernel, text);
   const entry = reflect.entry.compute.find(({ name }) => name === launch.entryPoint);
   if (!entry) return `the shader has no entry point ${launch.entryPoint}`;
   return sizeFault(entry, launch) || bindingsFault(reflect, kernel) || paramsFault(reflect, kernel, launch) || memoryFault(reflect, text, launch);
+}
+
+function parse(kernel: Kernel, text: string): WgslReflect {
+  try {
+    return new WgslReflect(text);
+  } catch (cause) {
+    throw new ShaderInvalid(`${kernel.name}.wgsl does not compile: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 function sizeFault(entry: FunctionInfo, launch: Launch): string {

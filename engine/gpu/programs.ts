@@ -3,7 +3,7 @@
  * recreating identical WGSL costs the full compilation again in Dawn, which keeps no cache here.
  */
 import type { Kernel, Launch } from '../../kernels/contract.ts';
-import { EngineBroken } from '../errors.ts';
+import { EngineBroken, ShaderInvalid } from '../errors.ts';
 import type { Gpu } from './device.ts';
 import { kernelSource } from './kernel-source.ts';
 
@@ -36,7 +36,7 @@ export class Programs {
   /**
    * The pipeline of a launch.
    * @param edited WGSL that replaces NAME.wgsl (planted faults).
-   * @throws EngineBroken with file and line when the WGSL does not compile.
+   * @throws ShaderInvalid with file and line when the WGSL does not compile.
    */
   compile(kernel: Kernel, launch: Launch, edited?: string): Promise<Program> {
     const source = kernelSource(kernel, edited);
@@ -75,12 +75,12 @@ export class Programs {
     if (failure) {
       const messages = (await module.getCompilationInfo()).messages.filter((message) => message.type === 'error');
       const lines = messages.map((message) => `${source.locate(message.lineNum)}:${message.linePos}: ${message.message}`);
-      throw new EngineBroken(`${label} does not compile: ${lines.length > 0 ? lines.join('; ') : failure.message}`);
+      throw new ShaderInvalid(`${label} does not compile: ${lines.length > 0 ? lines.join('; ') : failure.message}`);
     }
     try {
       return { kernel, variant: launch.variant, pipeline: await pipeline, layout, hasParams };
     } catch (cause) {
-      throw new EngineBroken(`${label}: no pipeline for entry point ${launch.entryPoint}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      throw new ShaderInvalid(`${label}: no pipeline for entry point ${launch.entryPoint}: ${cause instanceof Error ? cause.message : String(cause)}`, {
         cause,
       });
     }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runControl } from '../../engine/contract/controls.ts';
 import { launchGate } from '../../engine/contract/launch-gate.ts';
-import { runContract } from '../../engine/contract/run.ts';
+import { runContract, runGates } from '../../engine/contract/run.ts';
 import type { Subject } from '../../engine/contract/subject.ts';
 import type { Gpu } from '../../engine/gpu/device.ts';
 import { engineRecordLine, type ContractKernelRecord, type EngineRecord } from '../../engine/protocol.ts';
@@ -108,7 +108,22 @@ describe('a control that changes nothing is missed, for each gate', () => {
 
 test('an edited shader that does not compile is no caught control', async () => {
   const control: Control = { name: 'broken', gate: 3, find: '// Eight products, the lowest nibble first.', replace: 'fn (' };
-  await expect(runControl(await subject('qmm-q4'), gpu.adapter.limits, control)).rejects.toThrow('does not compile');
+  const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
+  expect(outcome).toEqual({ caught: false, detail: expect.stringMatching(/^not run: with the planted line .* does not compile: /) as string });
+});
+
+test('a control whose line the head edited is missed', async () => {
+  const control: Control = { name: 'drifted', gate: 3, find: 'no such line', replace: 'nothing' };
+  const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
+  expect(outcome).toEqual({ caught: false, detail: expect.stringMatching(/^not planted: .* it occurs 0 times: no such line$/) as string });
+});
+
+test('a shader that does not compile fails gate 1, and the device works on', async () => {
+  const shipped = await subject('silu-mul');
+  const { results } = await runGates({ ...shipped, edited: shipped.shipped.replace('let g = gate[i];', 'let g = gate[i]') }, gpu.adapter.limits);
+  expect(results[1]).toMatchObject({ status: 'fail', detail: expect.stringContaining('does not compile') as string });
+  expect([results[2].status, results[3].status]).toEqual(['fail', 'fail']);
+  expect((await launchGate(shipped)).result().status).toBe('pass');
 });
 
 test('a selection that matches nothing names what there is', async () => {
