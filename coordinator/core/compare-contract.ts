@@ -50,9 +50,18 @@ function results(legs: readonly EngineRecord[][]): Results {
 
 const RANK = { pass: 0, known: 1, fail: 2 } as const;
 
-/** 0 pass, 1 known finding, 2 fail; a limit failure is a failure, whatever the gates say. */
+/** 0 pass, 1 known finding, 2 fail; a limit failure is a failure, whatever the gates say, and so is a pass that they do not bear out. */
 function rank(record: ContractKernelRecord): 0 | 1 | 2 {
-  return record.limitFailures > 0 || record.limits.status === 'fail' ? 2 : RANK[record.status];
+  return record.limitFailures > 0 || record.limits.status === 'fail' || contradiction(record) !== null ? 2 : RANK[record.status];
+}
+
+/** Why a record's own gates do not bear out its status; null when they do. */
+function contradiction({ status, gates, cases }: ContractKernelRecord): string | null {
+  const all = [gates[1], gates[2], gates[3], gates[4]];
+  if (status === 'pass' && all.some((gate) => gate.status === 'fail')) return 'it says pass, and a gate of it fails';
+  if (all.some((gate) => gate.status === 'pass' && gate.checks === 0)) return 'a gate passes and compared nothing';
+  if (status !== 'fail' && cases.length === 0) return 'it says pass, and ran no case';
+  return null;
 }
 
 function kernelRow(kernel: string, baseline: ContractKernelRecord | undefined, candidate: ContractKernelRecord | undefined): ContractRow {
@@ -67,6 +76,9 @@ function kernelRow(kernel: string, baseline: ContractKernelRecord | undefined, c
   const changedNote = changed === '' ? '' : `; its ${changed} changed too`;
   if (after > before) return row('new-failure', `${after === 1 ? `became a known finding: ${candidate.known ?? ''}` : failure(candidate)}${changedNote}`);
   if (changed !== '') return row('contract-changed', `${changed} differ${changed.includes(' and ') ? '' : 's'}: the two results are not of the same contract`);
+  if (before === 2 && after === 1) return row('contract-changed', `its failure was declared a known finding: ${candidate.known ?? ''}`);
+  const lost = lostCases(baseline, candidate);
+  if (lost !== '') return row('contract-changed', lost);
   if (after < before) return row('fixed', `the baseline ${before === 2 ? `fails: ${failure(baseline)}` : `has a known finding: ${baseline.known ?? ''}`}`);
   if (after === 2) return row('pre-existing', failure(candidate));
   return row('same', [after === 1 ? `known finding: ${candidate.known ?? ''}` : '', outputs(baseline, candidate)].filter(Boolean).join('; '));
@@ -92,12 +104,21 @@ function failure(record: ContractKernelRecord): string {
   ];
   const failed = gates.find(([, gate]) => gate.status === 'fail');
   if (failed !== undefined) return `${failed[0]}: ${failed[1].detail}`;
-  return record.limitFailures > 0 ? `${record.limitFailures} limit failures` : (record.known ?? 'failed, and no gate says why');
+  if (record.limitFailures > 0) return `${record.limitFailures} limit failures`;
+  return contradiction(record) ?? record.known ?? 'failed, and no gate says why';
 }
 
 /** Files that define what passing means. The shader and its wrapper may change; these may not, silently. */
 function changedFiles(baseline: ContractKernelRecord, candidate: ContractKernelRecord): string {
-  return (['contract', 'reference', 'control'] as const).filter((file) => baseline.hashes[file] !== candidate.hashes[file]).join(' and ');
+  const changed = (['contract', 'reference', 'control', 'harness'] as const).filter((file) => baseline.hashes[file] !== candidate.hashes[file]);
+  return changed.map((file) => (file === 'harness' ? 'code shared by contracts' : file)).join(' and ');
+}
+
+/** Cases that only the baseline ran (a wrapper may drop a variant): they were not shown to hold. Empty when there are none. */
+function lostCases(baseline: ContractKernelRecord, candidate: ContractKernelRecord): string {
+  const ran = new Set(candidate.cases.map((item) => item.name));
+  const lost = baseline.cases.filter((item) => !ran.has(item.name));
+  return lost.length === 0 ? '' : `the candidate did not run ${lost.length} of the baseline's ${baseline.cases.length} cases, such as ${lost[0]!.name}`;
 }
 
 function outputs(baseline: ContractKernelRecord, candidate: ContractKernelRecord): string {

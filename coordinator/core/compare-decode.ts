@@ -61,7 +61,11 @@ export function compareDecode(name: string, baseline: readonly DecodedLeg[], can
     return equal
       ? result('differs', 'the sealed rule asks for outputs that differ, and they are equal')
       : result('same', 'the outputs differ, as the sealed rule asks');
-  if (equal) return result('same', '');
+  if (equal) {
+    const steps = firstDifferingStep(left.decode, right.decode);
+    if (sameIds && steps === null) return result('same', '');
+    return result('differs', `the digests are equal and the ${sameIds ? `digests of step ${steps}` : 'ids'} are not: a record contradicts itself`);
+  }
   if (identity === 'ids')
     return sameIds
       ? result('same', `equal ids; the logits differ from step ${step ?? 'unknown'}`)

@@ -29,6 +29,8 @@ export interface JudgeInput {
   readonly timed: boolean;
   /** What the device registered as. */
   readonly evidence: Evidence;
+  /** Name of the adapter that the device registered with; absent: any. */
+  readonly adapter?: string;
   /** The run's consent to software devices. */
   readonly allowSoftware: boolean;
   /** Arms as written. `candidateArm` is the candidate's index in the run's arms; the baseline's is 0. */

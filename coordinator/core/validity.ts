@@ -94,6 +94,8 @@ function checkRecords(input: JudgeInput, legs: readonly ReadLeg[]): Validity {
     if (adapter.evidence !== input.evidence) {
       return voided(`${legName(input, leg)} ran on ${adapter.name} (${adapter.evidence}), but the device is registered as ${input.evidence}`);
     }
+    if (input.adapter !== undefined && adapter.name !== input.adapter)
+      return voided(`${legName(input, leg)} ran on ${adapter.name}, but the device is ${input.adapter}`);
     const current = { ...leg, parsed: parsed.records };
     if (first === null) first = { leg: current, adapter };
     else if (identityOf(adapter) !== identityOf(first.adapter)) {

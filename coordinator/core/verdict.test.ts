@@ -37,6 +37,7 @@ describe('1: is it valid?', () => {
     ['the engine broke', withLeg(job, 3, { measure: measure({ outcome: 'broken', exitCode: 70 }) }), 'broke (exit status 70)'],
     ['records are cut', withLeg(job, 3, { records: leg.records!.split('\n').slice(0, -2).join('\n') }), 'are not whole'],
     ['a record line is lost', withLeg(job, 3, { records: leg.records!.split('\n').toSpliced(1, 1).join('\n') }), 'are not whole'],
+    ['a record has a later schema', withLeg(job, 3, { records: leg.records!.replaceAll('"schema":1,', '"schema":2,') }), 'cannot be read: records line 1'],
     ['a record is no record', withLeg(job, 3, { records: '{"kind":"later"}\n' }), 'cannot be read'],
     ['no records', withLeg(job, 3, { records: null }), 'wrote no records'],
     [
@@ -44,6 +45,7 @@ describe('1: is it valid?', () => {
       withLeg(job, 3, { records: recordsFile(adapter('SwiftShader Device (LLVM 16.0.0)', 'software', 'test driver 1.1'), [decode()]) }),
       'the adapter changed: leg 0',
     ],
+    ['another adapter than the device’s', { ...job, adapter: 'Some GPU' }, 'but the device is Some GPU'],
     ['software on a gpu device', { ...job, evidence: 'gpu' as const }, '(software), but the device is registered as gpu'],
     ['software without consent', { ...job, allowSoftware: false }, 'does not allow software'],
     ['a pair is missing', { ...job, legs: job.legs.slice(0, 4) }, 'story holds 2 of 3 pairs'],
@@ -74,6 +76,12 @@ describe('2: is the output the same?', () => {
     expect(verdict).toMatchObject({ verdict: 'output-differs', effects: [] });
     expect(verdict.identities[0]).toMatchObject({ status: 'differs', firstDifferingStep: 2 });
     expect(verdict.reason).toBe('story: the logits differ, the ids are equal, first differing step 2.');
+  });
+
+  it('equal digests over other ids or steps are no equal output', () => {
+    const claims = (changes: Partial<ReturnType<typeof decode>>) => judged(decodeJob((leg) => [leg.arm === 0 ? decode() : { ...decode(), ...changes }]));
+    expect(claims({ ids: [1, 2, 3, 4] })).toMatchObject({ verdict: 'output-differs', effects: [] });
+    expect(claims({ stepDigests: decode().stepDigests.toReversed() }).reason).toContain('a record contradicts itself');
   });
 
   it('an arm that disagrees with itself differs, even where the first legs agree', () => {
@@ -223,6 +231,17 @@ describe('contract suites', () => {
       kernels({ files: { reference: 'other' } }),
       'contract changed: qmm-q4 (reference differs',
     ],
+    [
+      'output-differs',
+      'what contracts share changed',
+      kernels(),
+      kernels({ files: { harness: 'weaker' } }),
+      'contract changed: qmm-q4 (code shared by contracts',
+    ],
+    ['output-differs', 'a failure became a known finding', kernels({ status: 'fail' }), kernels({ status: 'known' }), 'declared a known finding'],
+    ['output-differs', 'a case is gone', kernels(), kernels({ case: 'another' }), 'did not run 1 of the baseline'],
+    ['new-failure', 'a pass with a failing gate', kernels(), kernels({ doctored: { 3: { status: 'fail', checks: 1, detail: 'off' } } }), 'gate 3 shapes: off'],
+    ['new-failure', 'a pass that compared nothing', kernels(), kernels({ doctored: { 3: { status: 'pass', checks: 0, detail: '' } } }), 'compared nothing'],
     ['output-differs', 'a kernel is gone', kernels(), kernels().slice(2), 'only in the baseline'],
     ['same', 'the shader alone changed', kernels(), kernels({ files: { wgsl: 'faster', wrapper: 'other' } }), 'same result'],
   ])('%s: %s', (word, _, left, right, reason) => {

@@ -111,7 +111,10 @@ export interface KernelShape {
   /** Detail of the gate-3 failure. */
   readonly failure?: string;
   /** Content of files by name; their hashes follow. */
-  readonly files?: Partial<Record<'wgsl' | 'wrapper' | 'reference' | 'contract' | 'control', string>>;
+  readonly files?: Partial<Record<'wgsl' | 'wrapper' | 'reference' | 'contract' | 'control' | 'harness', string>>;
+  readonly case?: string;
+  /** Gates that do not follow from the status. */
+  readonly doctored?: Partial<ContractKernelRecord['gates']>;
   readonly limitFailures?: number;
   readonly known?: string;
   /** Content of the outputs. */
@@ -123,7 +126,7 @@ export interface KernelShape {
 export function kernel(name: string, shape: KernelShape = {}): ContractKernelRecord {
   const status = shape.status ?? 'pass';
   const pass = { status: 'pass', checks: 12, detail: '' } as const;
-  const file = (part: 'wgsl' | 'wrapper' | 'reference' | 'contract' | 'control'): string => sha256Hex(shape.files?.[part] ?? `${name}.${part}`);
+  const file = (part: keyof Required<ContractKernelRecord>['hashes']): string => sha256Hex(shape.files?.[part] ?? `${name}.${part}`);
   const limitFailures = shape.limitFailures ?? 0;
   return {
     schema,
@@ -131,7 +134,14 @@ export function kernel(name: string, shape: KernelShape = {}): ContractKernelRec
     kernel: name,
     group: shape.group ?? 'projection',
     status,
-    hashes: { wgsl: file('wgsl'), wrapper: file('wrapper'), reference: file('reference'), contract: file('contract'), control: file('control') },
+    hashes: {
+      wgsl: file('wgsl'),
+      wrapper: file('wrapper'),
+      reference: file('reference'),
+      contract: file('contract'),
+      control: file('control'),
+      harness: file('harness'),
+    },
     variants: ['scalar', 'vec4'],
     limits: limitFailures > 0 ? { status: 'fail', checks: 3, detail: 'workgroup memory 40960 bytes, device 32768' } : { status: 'pass', checks: 3, detail: '' },
     gates: {
@@ -139,12 +149,20 @@ export function kernel(name: string, shape: KernelShape = {}): ContractKernelRec
       2: pass,
       3: status === 'pass' ? pass : { status: 'fail', checks: 12, detail: shape.failure ?? '1x64x64/normal/scalar is 3.1 times its bound' },
       4: pass,
+      ...shape.doctored,
     },
     limitFailures,
     refusedEdges: 2,
     worst: { fraction: shape.worst ?? 0.61, case: '1x64x64/normal/scalar' },
     alarms: [],
-    cases: [{ name: '1x64x64/normal/scalar', outputDigest: sha256Hex(shape.output ?? `${name} output`), worstFraction: shape.worst ?? 0.61, nmse: 1.2e-14 }],
+    cases: [
+      {
+        name: shape.case ?? '1x64x64/normal/scalar',
+        outputDigest: sha256Hex(shape.output ?? `${name} output`),
+        worstFraction: shape.worst ?? 0.61,
+        nmse: 1.2e-14,
+      },
+    ],
     known: status === 'known' ? (shape.known ?? 'subnormals are flushed by this driver') : null,
     gateMs: 812.5,
   };
