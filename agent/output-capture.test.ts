@@ -21,6 +21,12 @@ describe('OutputCapture', () => {
     expect(capture.text()).toBe(whole.subarray(0, HEAD_BYTES).toString() + gap + whole.subarray(whole.length - TAIL_BYTES).toString());
   });
 
+  it('keeps bytes that are no UTF-8 apart, and cuts no character that is', () => {
+    const capture = new OutputCapture();
+    capture.push(Buffer.from([0x61, 0xff, 0xfe, 0xc3, 0xbc, 0xe2, 0x82, 0x0a, 0x80]));
+    expect(capture.text()).toBe('a\\xff\\xfeü\\xe2\\x82\n\\x80');
+  });
+
   it('shows a difference in the dropped part', () => {
     const texts = ['a', 'b'].map((letter) => {
       const capture = new OutputCapture(4, 4);

@@ -3,6 +3,7 @@
  *
  * What is dropped in between is counted and hashed, so that two outputs compare equal only if the dropped bytes were equal too.
  */
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 
 export const HEAD_BYTES = 64 * 1024;
@@ -48,12 +49,35 @@ export class OutputCapture {
     }
   }
 
-  /** @returns what was kept, as UTF-8 text, with one line in the gap that says how much is missing and its SHA-256. */
+  /** @returns what was kept, as UTF-8 text (any other byte as `\\xff`, so that two that differ stay so), with one line in the gap that says how much is missing and its SHA-256. */
   text(): string {
     const head = Buffer.concat(this.head);
     const tail = Buffer.concat(this.tail);
-    if (this.droppedBytes === 0) return Buffer.concat([head, tail]).toString('utf8');
+    if (this.droppedBytes === 0) return textOf(Buffer.concat([head, tail]));
     const gap = `\n[fleet: ${this.droppedBytes} bytes left out here, sha256 ${this.dropped.copy().digest('hex')}]\n`;
-    return head.toString('utf8') + gap + tail.toString('utf8');
+    return textOf(head) + gap + textOf(tail);
   }
+}
+
+function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < bytes.length;) {
+    const length = sequenceLength(bytes[at]!);
+    if (length > 0 && at + length <= bytes.length && (length === 1 || isUtf8(bytes.subarray(at, at + length)))) {
+      at += length;
+      continue;
+    }
+    parts.push(bytes.toString('utf8', from, at), `\\x${bytes[at]!.toString(16)}`);
+    from = ++at;
+  }
+  return parts.join('') + bytes.toString('utf8', from);
+}
+
+/** Bytes of the UTF-8 character that starts with this one; 0 when none does. */
+function sequenceLength(first: number): number {
+  if (first < 0x80) return 1;
+  if (first < 0xc2) return 0;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
