@@ -29,7 +29,7 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
       <section id="top">
         <p class="eyebrow">
           run <code>{view.run}</code> · submitted <time datetime={view.submittedAt}>{when(view.submittedAt)}</time> ·{' '}
-          {view.done ? 'done' : <strong>running</strong>}
+          {view.done ? 'done' : <strong>not done</strong>}
         </p>
         <h1>
           {candidates.map((arm, i) => (
