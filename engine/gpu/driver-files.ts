@@ -14,9 +14,9 @@ export interface DriverEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Folder into which set-up unpacks drivers: $FLEET_DRIVERS, else `fleet/drivers` in the user's cache folder. */
+/** Folder into which set-up unpacks drivers (coordinator/cli/setup/swiftshader.mjs has the same rule): $FLEET_DRIVERS, else `fleet/drivers` in the user's cache folder. */
 export function driversFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return env['FLEET_DRIVERS'] ?? join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fleet', 'drivers');
+  return env['FLEET_DRIVERS'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'fleet', 'drivers');
 }
 
 /** The unpacked SwiftShader's environment, or undefined when it is not unpacked. */

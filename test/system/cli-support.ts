@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { driversFolder } from '../../engine/gpu/driver-files.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const LAUNCHER = path.join(ROOT, 'coordinator/cli/fleet.mjs');
@@ -49,8 +50,7 @@ export class FleetHome {
 
   constructor() {
     const { FLEET_URL: _url, REDIS_URL: _redis, ...inherited } = process.env;
-    const drivers = process.env['FLEET_DRIVERS'] || path.join(process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache'), 'fleet/drivers');
-    this.env = { ...inherited, HOME: path.join(this.folder, 'home'), XDG_STATE_HOME: '', FLEET_STATE: this.state, FLEET_DRIVERS: drivers };
+    this.env = { ...inherited, HOME: path.join(this.folder, 'home'), XDG_STATE_HOME: '', FLEET_STATE: this.state, FLEET_DRIVERS: driversFolder() };
     mkdirSync(path.join(this.folder, 'home'));
   }
 
