@@ -39,6 +39,8 @@ export function claimJob(store: Store, log: Log, id: string, device: string, age
     if (row.acceptedAttempt !== null || row.state === 'judged' || row.state === 'failed')
       throw new Refusal('gone', `job ${id} is ${row.state === 'failed' ? 'failed' : 'measured'} already`, 'take the next job');
     if (earlier.length >= MAX_ATTEMPTS) {
+      const last = earlier.at(-1)!;
+      if (last.state === 'open') updateAttempt(tx, id, last.number, { state: changed(last, 'failed'), note: 'the last attempt that this job may have' });
       failJob(tx, row, `${earlier.length} attempts were opened and none came to an end`, `look at the log of the agent of ${device}`);
       return null;
     }

@@ -74,11 +74,10 @@ it('strips terminal controls and bidirectional overrides, keeps tabs', () => {
   expect(stripControls('\u001b[31mFAIL\u001b[0m\ta\u0007\u202eb\u001b]8;;http://x\u0007link\u001b]8;;\u0007')).toBe('FAIL\tablink');
 });
 
-it('a line of any length is masked in little time, and a time far into it is found', () => {
-  const started = performance.now();
+// A pattern that backtracks takes minutes here, and runs into the test's time limit.
+it('a line of any length is masked, and a time far into it is found', () => {
   for (const text of ['a', '1', ' ', 'a-', 'a ', '1 ', 'a=', '1-1', 'a_ms ', '"', 'x'])
-    expect(maskLine(text.repeat(250_000 / text.length)).masked.length).toBeGreaterThan(-1);
-  expect(performance.now() - started).toBeLessThan(5000);
+    expect(maskLine(text.repeat(250_000 / text.length)).fields).toEqual([]);
   expect(maskLine(`${'word '.repeat(5000)}took 12.5 ms, 3 kernels`).masked).toMatch(/took ⟨time⟩ ms, 3 kernels$/);
   expect(maskLine(`${'x'.repeat(9000)} took 12.5 ms`)).toMatchObject({ masked: `${'x'.repeat(9000)} took ⟨time⟩ ms`, fields: ['took ms'] });
 });

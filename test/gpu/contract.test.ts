@@ -8,10 +8,11 @@ import type { Subject } from '../../engine/contract/subject.ts';
 import type { Gpu } from '../../engine/gpu/device.ts';
 import { engineRecordLine, type ContractKernelRecord, type EngineRecord } from '../../engine/protocol.ts';
 import type { Contract, Control } from '../../kernels/contract.ts';
-import { loadKernel } from '../../kernels/registry.ts';
+import { loadKernel, loadRegistry } from '../../kernels/registry.ts';
 import { openAnyGpu } from './against-reference.ts';
 
 let gpu: Gpu;
+const names = (await loadRegistry()).map(({ kernel }) => kernel.name);
 
 beforeAll(async () => {
   gpu = await openAnyGpu();
@@ -48,8 +49,7 @@ async function subject(name: string): Promise<Subject> {
 const kernelRecord = (records: readonly EngineRecord[]): ContractKernelRecord => records.find((record) => record.kind === 'contract-kernel')!;
 
 describe('the shipped kernels', () => {
-  // qmm-q4 and rms-norm whole; the smaller ones of this room with them. Other rooms' kernels have tests of their own.
-  test.each(['qmm-q4', 'rms-norm', 'embed-q4', 'silu-mul', 'argmax', 'logits-checksum'])(
+  test.each(names)(
     '%s keeps its contract and every control is caught',
     async (kernel) => {
       const { records, lines } = await once(kernel);

