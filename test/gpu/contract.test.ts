@@ -49,20 +49,17 @@ async function subject(name: string): Promise<Subject> {
 const kernelRecord = (records: readonly EngineRecord[]): ContractKernelRecord => records.find((record) => record.kind === 'contract-kernel')!;
 
 describe('the shipped kernels', () => {
-  test.each(names)(
-    '%s keeps its contract and every control is caught',
-    async (kernel) => {
-      const { records, lines } = await once(kernel);
-      for (const record of records) expect(engineRecordLine.parse(record)).toEqual(record);
-      const record = kernelRecord(records);
-      expect([record.limits, ...Object.values(record.gates)].filter(({ status }) => status === 'fail')).toEqual([]);
-      expect(record.alarms).toEqual([]);
-      expect(records.filter((each) => each.kind === 'contract-control').filter(({ caught }) => !caught)).toEqual([]);
-      expect(lines.at(-1)).toMatch(
-        /^SUMMARY .+ 1 kernels: 1 pass gates 1-4, 0 fail, 0 known findings; (\d+) controls: \1 caught, 0 missed; 0 limit failures; gates \d+ ms$/,
-      );
-    },
-  );
+  test.each(names)('%s keeps its contract and every control is caught', async (kernel) => {
+    const { records, lines } = await once(kernel);
+    for (const record of records) expect(engineRecordLine.parse(record)).toEqual(record);
+    const record = kernelRecord(records);
+    expect([record.limits, ...Object.values(record.gates)].filter(({ status }) => status === 'fail')).toEqual([]);
+    expect(record.alarms).toEqual([]);
+    expect(records.filter((each) => each.kind === 'contract-control').filter(({ caught }) => !caught)).toEqual([]);
+    expect(lines.at(-1)).toMatch(
+      /^SUMMARY .+ 1 kernels: 1 pass gates 1-4, 0 fail, 0 known findings; (\d+) controls: \1 caught, 0 missed; 0 limit failures; gates \d+ ms$/,
+    );
+  });
 
   test('the same seed gives the same digests, case for case', async () => {
     const digests = ({ records }: Outcome): string[] => kernelRecord(records).cases.map(({ name, outputDigest }) => `${name} ${outputDigest}`);
