@@ -11,7 +11,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { removeTree } from './dependencies.ts';
 
 const KEEP_LEGS_DAYS = 14;
@@ -39,7 +39,7 @@ export function defaultStateFolder(environment: NodeJS.ProcessEnv): string {
 export function openStateFolder(path: string, device: string): StateFolder {
   const root = resolve(path);
   const own = join(root, device);
-  mkdirSync(own, { recursive: true, mode: 0o700 });
+  makeDirectory(own, '--state DIR');
   const idFile = join(own, 'id');
   if (!existsSync(idFile)) {
     writeFileSync(`${idFile}.new`, randomBytes(6).toString('hex'));
@@ -63,5 +63,21 @@ export async function removeOldLegs(legs: string, now: number = Date.now()): Pro
   for (const job of readdirSync(legs)) {
     const folder = join(legs, job);
     if (now - statSync(folder).mtimeMs > KEEP_LEGS_DAYS * 86_400_000) await removeTree(folder);
+  }
+}
+
+/**
+ * Makes a directory and its parents, one at a time: Node 20's recursive mkdir never returns where a parent refuses with ENOENT
+ * (/proc does).
+ * @throws Error naming what could not be made, and the option that changes it.
+ */
+function makeDirectory(path: string, option: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path), option);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw new Error(`${path} cannot be made (${(cause as Error).message}). next: choose a folder that you may write with ${option}`, { cause });
   }
 }

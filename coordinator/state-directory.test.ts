@@ -22,6 +22,11 @@ it('is held by one at a time, for its owner only, and says who has it', () => {
   takeStateDirectory(path).release();
 });
 
+// Node's recursive mkdir never returns from /proc.
+it.each(['/proc/fleet/state', '/dev/null/state'])('says that %s cannot be made, and what to do', (path) => {
+  expect(() => takeStateDirectory(path)).toThrow(/cannot be made \(E\w+: .*\)\. next: choose a folder that you may write with --state DIR$/);
+});
+
 it('is FLEET_STATE, else under XDG_STATE_HOME, else under the home', () => {
   expect(defaultStateDirectory({ FLEET_STATE: '/a', XDG_STATE_HOME: '/b' })).toBe('/a');
   expect(defaultStateDirectory({ XDG_STATE_HOME: '/b' })).toBe('/b/fleet');

@@ -7,9 +7,9 @@
  *   tmp/              files on their way; emptied at start
  */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export interface StateDirectory {
   readonly path: string;
@@ -38,7 +38,7 @@ export function defaultStateDirectory(environment: NodeJS.ProcessEnv): string {
 export function takeStateDirectory(path: string): StateDirectory {
   const root = resolve(path);
   const inside = (name: string): string => join(root, name);
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  makeDirectory(root, '--state DIR');
   const descriptor = openSync(inside('coordinator.lock'), 'a', 0o600);
   if (!lockDescriptor(descriptor)) {
     closeSync(descriptor);
@@ -63,6 +63,22 @@ export function takeStateDirectory(path: string): StateDirectory {
       closeSync(descriptor);
     },
   };
+}
+
+/**
+ * Makes a directory and its parents, one at a time: Node 20's recursive mkdir never returns where a parent refuses with ENOENT
+ * (/proc does).
+ * @throws Error naming what could not be made, and the option that changes it.
+ */
+export function makeDirectory(path: string, option: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeDirectory(dirname(path), option);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw new Error(`${path} cannot be made (${(cause as Error).message}). next: choose a folder that you may write with ${option}`, { cause });
+  }
 }
 
 /** The lock belongs to the open file description, so it stays with this process after flock(1) has exited. */

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { FLEET_EXIT } from '../protocol/errors.ts';
 import type { RunView } from '../protocol/run.ts';
+import { makeDirectory } from '../state-directory.ts';
 import { CliError } from './cli-error.ts';
 import { listDevices } from './demo/adapters.ts';
 import { Children } from './demo/children.ts';
@@ -64,7 +65,7 @@ async function demo(flags: DemoFlags): Promise<number> {
     );
 
   const state = flags.state === undefined ? mkdtempSync(path.join(os.tmpdir(), 'fleet-demo-')) : path.resolve(flags.state);
-  mkdirSync(state, { recursive: true });
+  makeDirectory(state, '--state DIR');
   const interrupt = interruption();
   const children = new Children(path.join(state, 'logs'));
   let view: RunView | undefined;

@@ -64,10 +64,15 @@ function missingArm(input: JudgeInput, legs: readonly JudgedLeg[]): string | nul
   return null;
 }
 
-/** In a `lines` suite a status that is not zero is a finding of the command, so only the log's wholeness is asked for. */
+/** Signals that somebody else sends (a person, the kernel short of memory). A crash raises others, and those are findings. */
+const FROM_OUTSIDE: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']);
+
+/** In a `lines` suite a status that is not zero is a finding of the command, so only the log's wholeness and a natural end are asked for. */
 function checkLogs(input: JudgeInput, legs: readonly ReadLeg[]): Validity {
   for (const leg of legs) {
     if (leg.log === null) return voided(`${legName(input, leg)} has no log`);
+    const { outcome, signal } = leg.measure;
+    if (outcome === 'signal' && signal !== null && FROM_OUTSIDE.has(signal)) return voided(`${legName(input, leg)} was ended from outside by ${signal}`);
     if ((leg.measure.stdoutBytes ?? Buffer.byteLength(leg.log)) >= LOG_CAP_BYTES)
       return voided(`the output of ${legName(input, leg)} was cut at 1 MiB, so its lines cannot all be compared`);
   }

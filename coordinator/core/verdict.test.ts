@@ -294,6 +294,21 @@ describe('lines suites', () => {
     expect(verdict.reason).toContain(reason);
   });
 
+  it.each([
+    ['SIGKILL', 'void', 'was ended from outside by SIGKILL'],
+    ['SIGTERM', 'void', 'was ended from outside by SIGTERM'],
+    ['SIGSEGV', 'fixed', 'the baseline was ended by SIGSEGV'],
+  ])('a baseline ended by %s is %s: only a crash is the head’s own', (signal, word, reason) => {
+    const job = withLeg(
+      linesJob(() => ({ stdout: 'ok\n' })),
+      0,
+      { measure: measure({ outcome: 'signal', exitCode: null, signal, stdoutBytes: 3 }) },
+    );
+    const verdict = judged(job);
+    expect(verdict.verdict).toBe(word);
+    expect(verdict.reason).toContain(reason);
+  });
+
   it('void when stdout may have been cut, but not when only stderr was', () => {
     const most = 'x'.repeat(1024 * 1024 - 2);
     expect(judged(linesJob(() => ({ stdout: most })))).toMatchObject({ verdict: 'void' });
