@@ -29,7 +29,41 @@ export const controls: readonly Control[] = [
   {
     name: 'sum kept in fp16',
     gate: 4,
-    find: '  return fma(value, fma(scale, f32(i32(code & 15u)), bias), sum);',
-    replace: '  return quantizeToF16(fma(value, fma(scale, f32(i32(code & 15u)), bias), sum));',
+    find: '  return fma(value, weight(code, scale, bias), sum);',
+    replace: '  return quantizeToF16(fma(value, weight(code, scale, bias), sum));',
   },
+  {
+    name: 'sum of a tile kept in fp16',
+    gate: 4,
+    find: '  return fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum))));',
+    replace: '  return quantizeToF16(fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum)))));',
+  },
+  {
+    name: 'four products of a tile added on their own',
+    gate: 2,
+    find: '  return fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum))));',
+    replace: '  return sum + fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, a.x * w.x)));',
+  },
+  { name: 'a row written past the last', gate: 2, find: '  let live = min(params.rows - first, 4u);', replace: '  let live = 4u;' },
+  { name: 'last row of four not written', gate: 2, find: '  let live = min(params.rows - first, 4u);', replace: '  let live = min(params.rows - first, 3u);' },
+  { name: 'third row of four read for the fourth', gate: 3, find: 'add4(sums.w, x_vec4[at.w], w));', replace: 'add4(sums.w, x_vec4[at.z], w));' },
+  {
+    name: 'fourth column has the scale of the third',
+    gate: 3,
+    find: 'group_scale(at.z), group_scale(at.w));',
+    replace: 'group_scale(at.z), group_scale(at.z));',
+  },
+  {
+    name: 'fourth column not written',
+    gate: 2,
+    find: '  let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 4u);',
+    replace: '  let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 3u);',
+  },
+  {
+    name: 'the tile’s column beside the own one',
+    gate: 3,
+    find: 'tile_weights[i * TILE + lane % TILE]',
+    replace: 'tile_weights[i * TILE + (lane + 1u) % TILE]',
+  },
+  { name: 'half of the tile’s lanes', gate: 3, find: '  let first = top + lane / TILE * 4u;', replace: '  let first = top + lane / TILE;' },
 ];

@@ -3,8 +3,23 @@ import { foldGrid } from '../shared/grid.ts';
 
 export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
 
-const COLUMNS = 64;
-const ENTRY_POINTS: Readonly<Record<string, string>> = { scalar: 'scalar', vec4: 'vec4_loads' };
+const LANES = 64;
+
+/** What one workgroup of a variant computes. Those of family serial-k are byte-identical. */
+interface Variant {
+  readonly entryPoint: string;
+  readonly rows: number;
+  readonly columns: number;
+  readonly workgroupBytes: number;
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  scalar: { entryPoint: 'scalar', rows: 1, columns: 64, workgroupBytes: 0 },
+  vec4: { entryPoint: 'vec4_loads', rows: 1, columns: 64, workgroupBytes: 0 },
+  'tile-rows': { entryPoint: 'tile_rows', rows: 4, columns: 64, workgroupBytes: 0 },
+  ncols: { entryPoint: 'ncols', rows: 1, columns: 256, workgroupBytes: 0 },
+  tile: { entryPoint: 'tile', rows: 8, columns: 32, workgroupBytes: 8192 },
+};
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
@@ -29,26 +44,26 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
   ],
   includes: ['linear-group', 'bf16'],
   params: PARAMS,
-  variants: ['scalar', 'vec4'],
+  variants: Object.keys(VARIANTS),
   sizes: ({ rows, n, k }) => {
     const pairs = Math.ceil((n * k) / 64 / 2);
     return { x: rows * k, codes: (n * k) / 8, scales: pairs, biases: pairs, y: rows * n };
   },
   launch: ({ rows, n, k }, variant = 'scalar'): Launch => {
-    const entryPoint = ENTRY_POINTS[variant];
-    if (entryPoint === undefined) throw new LaunchRefused(`qmm-q4 has no variant ${variant}; it has scalar and vec4`);
+    const found = VARIANTS[variant];
+    if (!found) throw new LaunchRefused(`qmm-q4 has no variant ${variant}; it has ${Object.keys(VARIANTS).join(', ')}`);
     if (rows < 1 || n < 1 || k < 64 || k % 64 !== 0) {
       throw new LaunchRefused(`qmm-q4 serves rows, n >= 1 and k a multiple of 64 (one scale a group of 64); got rows ${rows}, n ${n}, k ${k}`);
     }
     return {
       kernel: 'qmm-q4',
       variant,
-      entryPoint,
+      entryPoint: found.entryPoint,
       constants: {},
       params: packParams(PARAMS, { rows, n, k }),
-      workgroups: foldGrid(Math.ceil(n / COLUMNS) * rows),
-      workgroupSize: [COLUMNS, 1, 1],
-      workgroupBytes: 0,
+      workgroups: foldGrid(Math.ceil(n / found.columns) * Math.ceil(rows / found.rows)),
+      workgroupSize: [LANES, 1, 1],
+      workgroupBytes: found.workgroupBytes,
     };
   },
 };

@@ -1,7 +1,13 @@
 // y[row, col] = sum over i of x[row, i] * (scale[col, i / 64] * q[col, i] + bias[col, i / 64])
 //
-// Family serial-k: one lane computes one output and adds its k products in the order 0 .. k-1, starting from +0, each as
-// fma(x, w, sum). Both entry points call `dot8` for every word, so they round alike and their outputs are byte-identical.
+// Family serial-k: each output is the work of one lane, which adds its k products in the order 0 .. k-1, starting from +0, each
+// as fma(x, w, sum) with w = fma(scale, q, bias). All its entry points do so and are byte-identical; they differ in what a lane
+// reads at once and what it reads once for several outputs:
+//   scalar      one output a lane, a word at a time
+//   vec4_loads  the same, sixteen bytes at a time
+//   tile_rows   four rows of one column a lane: a weight is formed once for four rows
+//   ncols       four columns of one row a lane, 64 apart: x is read once for four columns
+//   tile        eight rows by 32 columns a workgroup: its weights are formed once, in workgroup memory
 
 struct Params {
   rows: u32,
@@ -33,10 +39,14 @@ fn place(group: vec3<u32>, grid: vec3<u32>, lane: u32) -> Place {
   return Place(linear / blocks, (linear % blocks) * COLUMNS + lane);
 }
 
-// One product. 4-bit code times bf16 scale is exact in f32, so w has a single rounding, fused or not. The code is converted as
+// One weight. 4-bit code times bf16 scale is exact in f32, so w has a single rounding, fused or not. The code is converted as
 // a signed integer, which x86 does in one instruction (SwiftShader: 1.18 ms became 0.74 for 768 columns of 256).
+fn weight(code: u32, scale: f32, bias: f32) -> f32 {
+  return fma(scale, f32(i32(code & 15u)), bias);
+}
+
 fn step(sum: f32, code: u32, scale: f32, bias: f32, value: f32) -> f32 {
-  return fma(value, fma(scale, f32(i32(code & 15u)), bias), sum);
+  return fma(value, weight(code, scale, bias), sum);
 }
 
 // Eight products, the lowest nibble first.
@@ -103,4 +113,133 @@ fn vec4_loads(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
     }
   }
   y[at.row * params.n + at.col] = sum;
+}
+
+// The weights of the four lowest codes of a word.
+fn weights4(word: u32, scale: f32, bias: f32) -> vec4<f32> {
+  return vec4<f32>(weight(word, scale, bias), weight(word >> 4u, scale, bias), weight(word >> 8u, scale, bias), weight(word >> 12u, scale, bias));
+}
+
+// Four products, one by one.
+fn add4(sum: f32, a: vec4<f32>, w: vec4<f32>) -> f32 {
+  return fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum))));
+}
+
+// Where four rows from `first` on start in x_vec4. Those past the last row are the last: their sums are not written.
+fn row_starts(first: u32) -> vec4<u32> {
+  return min(vec4<u32>(first) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(params.rows - 1u)) * (params.k / 4u);
+}
+
+// Four products of each of four rows.
+fn add_rows(sums: vec4<f32>, at: vec4<u32>, w: vec4<f32>) -> vec4<f32> {
+  return vec4<f32>(add4(sums.x, x_vec4[at.x], w), add4(sums.y, x_vec4[at.y], w), add4(sums.z, x_vec4[at.z], w), add4(sums.w, x_vec4[at.w], w));
+}
+
+fn write_rows(first: u32, col: u32, sums: vec4<f32>) {
+  let live = min(params.rows - first, 4u);
+  for (var r = 0u; r < live; r++) {
+    y[(first + r) * params.n + col] = sums[r];
+  }
+}
+
+@compute @workgroup_size(64)
+fn tile_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let at = place(group, grid, lane);
+  let first = at.row * 4u;
+  if (first >= params.rows || at.col >= params.n) {
+    return;
+  }
+  let starts = row_starts(first);
+  let groups = params.k / 64u;
+  var sums = vec4<f32>();
+  for (var g = 0u; g < groups; g++) {
+    let scale = group_scale(at.col * groups + g);
+    let bias = group_bias(at.col * groups + g);
+    for (var w = 0u; w < 8u; w++) {
+      let word = codes[(at.col * groups + g) * 8u + w];
+      let i = starts + g * 16u + w * 2u;
+      sums = add_rows(sums, i, weights4(word, scale, bias));
+      sums = add_rows(sums, i + 1u, weights4(word >> 16u, scale, bias));
+    }
+  }
+  write_rows(first, at.col, sums);
+}
+
+@compute @workgroup_size(64)
+fn ncols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let blocks = (params.n + 4u * COLUMNS - 1u) / (4u * COLUMNS);
+  let linear = linear_group(group, grid);
+  let row = linear / blocks;
+  let col = (linear % blocks) * (4u * COLUMNS) + lane;
+  if (row >= params.rows || col >= params.n) {
+    return;
+  }
+  let groups = params.k / 64u;
+  // Columns past the last are the last: their sums are not written.
+  let starts = min(vec4<u32>(col) + vec4<u32>(0u, 1u, 2u, 3u) * COLUMNS, vec4<u32>(params.n - 1u)) * groups;
+  var sums = vec4<f32>();
+  for (var g = 0u; g < groups; g++) {
+    let at = starts + g;
+    let scale = vec4<f32>(group_scale(at.x), group_scale(at.y), group_scale(at.z), group_scale(at.w));
+    let bias = vec4<f32>(group_bias(at.x), group_bias(at.y), group_bias(at.z), group_bias(at.w));
+    for (var w = 0u; w < 8u; w++) {
+      let i = (row * params.k + g * 64u + w * 8u) / 4u;
+      let a = x_vec4[i];
+      let b = x_vec4[i + 1u];
+      sums.x = dot8(sums.x, codes[at.x * 8u + w], scale.x, bias.x, a, b);
+      sums.y = dot8(sums.y, codes[at.y * 8u + w], scale.y, bias.y, a, b);
+      sums.z = dot8(sums.z, codes[at.z * 8u + w], scale.z, bias.z, a, b);
+      sums.w = dot8(sums.w, codes[at.w * 8u + w], scale.w, bias.w, a, b);
+    }
+  }
+  let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 4u);
+  for (var c = 0u; c < live; c++) {
+    y[row * params.n + col + c * COLUMNS] = sums[c];
+  }
+}
+
+const TILE = 32u;
+const TILE_VEC4S = 512;
+
+// The weights of a group of 64 along k for 32 columns: four of column c at 4i are tile_weights[i * TILE + c], so that
+// neighbouring lanes read neighbouring words.
+var<workgroup> tile_weights: array<vec4<f32>, TILE_VEC4S>;
+
+@compute @workgroup_size(64)
+fn tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let blocks = (params.n + TILE - 1u) / TILE;
+  let linear = linear_group(group, grid);
+  let left = (linear % blocks) * TILE;
+  let top = (linear / blocks) * 8u;
+  if (top >= params.rows) {
+    return;
+  }
+  let groups = params.k / 64u;
+  // Two lanes form a column's weights, half a group each; those of a column past the last are not used.
+  let column = lane / 2u;
+  let half = lane % 2u;
+  let source = min(left + column, params.n - 1u) * groups;
+  let first = top + lane / TILE * 4u;
+  let col = left + lane % TILE;
+  let starts = row_starts(first);
+  var sums = vec4<f32>();
+  for (var g = 0u; g < groups; g++) {
+    let scale = group_scale(source + g);
+    let bias = group_bias(source + g);
+    let words = codes_vec4[(source + g) * 2u + half];
+    for (var w = 0u; w < 4u; w++) {
+      let i = half * 8u + w * 2u;
+      tile_weights[i * TILE + column] = weights4(words[w], scale, bias);
+      tile_weights[(i + 1u) * TILE + column] = weights4(words[w] >> 16u, scale, bias);
+    }
+    workgroupBarrier();
+    for (var i = 0u; i < 16u; i++) {
+      sums = add_rows(sums, starts + g * 16u + i, tile_weights[i * TILE + lane % TILE]);
+    }
+    // Nobody may form the next group's weights over ones that are still read.
+    workgroupBarrier();
+  }
+  if (first < params.rows && col < params.n) {
+    write_rows(first, col, sums);
+  }
 }
