@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { nodeArguments } from '../../engine/node-process.ts';
+import { contract as qmmContract } from '../../kernels/qmm-q4/qmm-q4.contract.ts';
 import { parseRecords, type AdapterRecord, type DecodeRecord } from '../../engine/protocol.ts';
 
 const TOLERANCE = 2e-4;
@@ -110,9 +111,13 @@ describe.each(found.map((adapter) => [adapter.name, adapter] as const))('%s', (_
     900_000,
   );
 
-  it('gives one digest for every variant of a family, every chunk size, and with rows read back inside the timed pass', async () => {
+  it('gives one digest for every variant of family serial-k, every chunk size, and with rows read back inside the timed pass', async () => {
     const short = ['--prompt', 'unicode', '--steps', '3'];
     const scalar = await decode(adapter, [...short, '--set', 'qmm=scalar']);
+    for (const qmm of qmmContract.families['serial-k']!.filter((variant) => variant !== 'scalar' && variant !== 'vec4')) {
+      const record = await decode(adapter, [...short, '--set', `qmm=${qmm}`]);
+      expect([qmm, record.settings['qmm'], record.digest, record.checksumsMatch]).toEqual([qmm, qmm, scalar.digest, true]);
+    }
     const vec4 = await decode(adapter, [...short, '--set', 'qmm=vec4', '--timed-readback']);
     const chunked = await decode(adapter, [...short, '--set', 'chunk=16', '--context', '100']);
     expect(vec4.digest).toBe(scalar.digest);
