@@ -94,6 +94,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     context,
     chunk: Number(session.settings['chunk']),
     qmm: session.settings['qmm']!,
+    qmmPrompt: session.settings['qmm-prompt']!,
   });
   const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
   const timed = await timedPass(gpu, stream, decoder, steps, config.vocab, options.timedReadback ?? false);

@@ -19,8 +19,10 @@ export interface DecoderOptions {
   readonly context: number;
   /** Rows of one prefill pass. */
   readonly chunk: number;
-  /** Variant of qmm-q4. */
+  /** Variant of qmm-q4 for one row. */
   readonly qmm: string;
+  /** Variant of qmm-q4 for the rows of a prompt chunk. */
+  readonly qmmPrompt: string;
 }
 
 /** A part of the prompt: `rows` ids from position `start` on. */
@@ -71,7 +73,7 @@ export class Decoder {
 
   /** Builds everything for one prompt. @throws as `buildSteps`. */
   static async create(gpu: Gpu, config: ModelConfig, weights: Weights, options: DecoderOptions): Promise<Decoder> {
-    const { context, qmm } = options;
+    const { context, qmm, qmmPrompt } = options;
     const chunks = chunksOf(options.prompt.length, options.chunk);
     const first = chunks[0];
     const last = chunks.at(-1);
@@ -90,19 +92,24 @@ export class Decoder {
       ropeTable: table,
       position,
       qmm,
+      qmmPrompt,
       rows,
       kind,
     });
     const ids = scratch.rows('prompt ids', 1);
     const programs = new Programs(gpu);
-    const chunkPasses = new Map<number, readonly Dispatch[]>();
-    for (const rows of new Set(chunks.map((chunk) => chunk.rows))) {
-      chunkPasses.set(rows, await buildSteps(gpu, programs, forwardSteps(graph(rows, 'chunk'), ids)));
-    }
-    const lastHead = await buildSteps(gpu, programs, headSteps(graph(last.rows, 'chunk')));
     const tokenGraph = graph(1, 'token');
     const outputs = headOutputs(tokenGraph);
-    const token = await buildSteps(gpu, programs, [...forwardSteps(tokenGraph, outputs.result), ...headSteps(tokenGraph)]);
+    // All at once, so that a driver may compile on every core.
+    const [token, lastHead, ...passes] = await Promise.all([
+      buildSteps(gpu, programs, [...forwardSteps(tokenGraph, outputs.result), ...headSteps(tokenGraph)]),
+      buildSteps(gpu, programs, headSteps(graph(last.rows, 'chunk'))),
+      ...[...new Set(chunks.map((chunk) => chunk.rows))].map(async (rows): Promise<[number, readonly Dispatch[]]> => [
+        rows,
+        await buildSteps(gpu, programs, forwardSteps(graph(rows, 'chunk'), ids)),
+      ]),
+    ]);
+    const chunkPasses = new Map(passes);
     const prompt = Uint32Array.from(options.prompt);
     return new Decoder({ outputs, prompt, chunks, state, position, ids, chunkPasses, lastHead, token });
   }

@@ -17,8 +17,10 @@ export interface GraphContext {
   readonly ropeTable: GPUBuffer;
   /** u32 [1]: absolute position of row 0. */
   readonly position: GPUBuffer;
-  /** Variant of qmm-q4. */
+  /** Variant of qmm-q4 for one row. */
   readonly qmm: string;
+  /** Variant of qmm-q4 for several rows. */
+  readonly qmmPrompt: string;
   /** Rows of this pass. */
   readonly rows: number;
   /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */
@@ -28,5 +30,5 @@ export interface GraphContext {
 /** y [rows, n] = x [rows, k] · Wᵀ of the matrix `name`. */
 export function project(graph: GraphContext, name: string, x: BufferRef, y: BufferRef, rows: number = graph.rows): Step {
   const { n, k, codes, scales, biases } = graph.weights.quantised(name);
-  return { kernel: qmmQ4, shape: { rows, n, k } satisfies Shape, variant: graph.qmm, buffers: { x, codes, scales, biases, y } };
+  return { kernel: qmmQ4, shape: { rows, n, k } satisfies Shape, variant: rows === 1 ? graph.qmm : graph.qmmPrompt, buffers: { x, codes, scales, biases, y } };
 }

@@ -17,7 +17,9 @@ function choice(name: string, what: string, values: readonly string[]): Setting 
 
 /** Every setting, the documented ones and no other. */
 export const SETTINGS: readonly Setting[] = [
-  choice('qmm', 'variant of qmm-q4 for every projection', qmmQ4.variants),
+  choice('qmm', 'variant of qmm-q4 for the projections of one token', qmmQ4.variants),
+  // The default halves prefill on both software drivers, in the same family as the others: it changes no digest.
+  { ...choice('qmm-prompt', 'variant of qmm-q4 for the projections of a prompt chunk', qmmQ4.variants), fallback: 'tile-rows' },
   {
     name: 'chunk',
     what: 'rows of the prompt that one prefill pass takes',
