@@ -32,9 +32,21 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly timedReadback?: boolean;
 }
 
+interface SynthCommandOptions extends SessionOptions {
+  readonly config: string;
+  readonly seed: number;
+  readonly out: string;
+}
+
 function count(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('it must be a positive whole number.');
+  return value;
+}
+
+function seedNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > 0xffffffff) throw new InvalidArgumentError('it must be a whole number from 0 to 4294967295.');
   return value;
 }
 
@@ -99,6 +111,16 @@ async function main(argv: readonly string[]): Promise<number> {
         () => parseSettings(options.set),
         (session) => decodeCommand(session, options),
       );
+    });
+
+  withRecords(program.command('synth'))
+    .description('write a random checkpoint in the MLX 4-bit layout; the same seed gives the same bytes')
+    .requiredOption('--config <name>', 'tiny, 2b, 2b-slice or awkward')
+    .option('--seed <n>', 'seed of every weight', seedNumber, 1)
+    .requiredOption('--out <dir>', 'a new folder for config.json and model.safetensors')
+    .action(async (options: SynthCommandOptions) => {
+      const { synthCommand } = await import('./synth/command.ts');
+      status = await runCommand('synth', options, noSettings, (session) => synthCommand(session, options));
     });
 
   try {

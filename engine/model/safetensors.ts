@@ -13,6 +13,11 @@ const MAX_HEADER_BYTES = 100_000_000;
 const BYTES_OF = { F32: 4, U32: 4, I32: 4, BF16: 2, F16: 2, U8: 1, I8: 1, BOOL: 1, F64: 8, I64: 8, U64: 8, I16: 2, U16: 2 } as const;
 export type Dtype = keyof typeof BYTES_OF;
 
+/** Bytes of a tensor. */
+export function byteLength(dtype: Dtype, shape: readonly number[]): number {
+  return shape.reduce((product, extent) => product * extent, BYTES_OF[dtype]);
+}
+
 function isDtype(name: string): name is Dtype {
   return Object.hasOwn(BYTES_OF, name);
 }
@@ -57,9 +62,9 @@ export class SafetensorsFile {
     }
   }
 
-  /** Fills `target` with the tensor's first `target.length` bytes. */
-  read(tensor: TensorEntry, target: Uint8Array): void {
-    readFully(this.path, this.#fd, target, tensor.start);
+  /** Fills `target` with the tensor's bytes from `offset` on. */
+  read(tensor: TensorEntry, target: Uint8Array, offset = 0): void {
+    readFully(this.path, this.#fd, target, tensor.start + offset);
   }
 
   close(): void {
@@ -128,7 +133,7 @@ function checkEntry(path: string, name: string, value: unknown, dataStart: numbe
   const { dtype, shape, data_offsets } = parsed.data;
   if (!isDtype(dtype)) throw refuse(path, `tensor ${name} has the unknown dtype ${dtype}`);
   const [begin, end] = data_offsets;
-  const bytes = shape.reduce((product, extent) => product * extent, BYTES_OF[dtype]);
+  const bytes = byteLength(dtype, shape);
   if (end - begin !== bytes) throw refuse(path, `tensor ${name} spans ${end - begin} bytes where its dtype and shape need ${bytes}`);
   if (dataStart + end > size) throw refuse(path, `it is truncated: tensor ${name} ends at byte ${dataStart + end} of ${size}`);
   return { name, dtype, shape, start: dataStart + begin, bytes };

@@ -1,0 +1,71 @@
+/**
+ * MLX's affine quantisation to 4 bits in groups of 64, in float32 arithmetic: the end of a group's range that is farther from 0 becomes
+ * its bias exactly, and the scale is fitted so that 0 is a code too. Only operations that IEEE 754 rounds exactly: the same row gives
+ * the same bytes on every machine.
+ */
+const GROUP = 64;
+const SMALLEST_SCALE = Math.fround(1e-7);
+
+/** Rows of one matrix, as they lie in the file: codes [rows, k/8], bf16 scales and biases [rows, k/64]. */
+export interface QuantisedRows {
+  readonly codes: Uint32Array<ArrayBuffer>;
+  readonly scales: Uint16Array<ArrayBuffer>;
+  readonly biases: Uint16Array<ArrayBuffer>;
+}
+
+const float = new Float32Array(1);
+const bits = new Uint32Array(float.buffer);
+
+/** The bits of the bf16 nearest to a float32 (ties to even). */
+export function toBf16(value: number): number {
+  float[0] = value;
+  const word = bits[0]!;
+  return (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+}
+
+function fromBf16(half: number): number {
+  bits[0] = half << 16;
+  return float[0]!;
+}
+
+/** To the nearest whole number, ties to even. */
+function roundEven(value: number): number {
+  const up = Math.round(value);
+  return up - value === 0.5 && up % 2 !== 0 ? up - 1 : up;
+}
+
+/**
+ * Quantises whole groups.
+ * @param weights rounded to bf16 first, in place, since a model is stored as bf16 before it is quantised; a multiple of 64 of them.
+ * @param into receives one group after the other, from index 0.
+ */
+export function quantise(weights: Float32Array, into: QuantisedRows): void {
+  for (let i = 0; i < weights.length; i++) weights[i] = fromBf16(toBf16(weights[i]!));
+  for (let group = 0; group * GROUP < weights.length; group++) quantiseGroup(weights.subarray(group * GROUP, (group + 1) * GROUP), group, into);
+}
+
+function quantiseGroup(weights: Float32Array, group: number, into: QuantisedRows): void {
+  let low = weights[0]!;
+  let high = low;
+  for (const weight of weights) {
+    if (weight < low) low = weight;
+    if (weight > high) high = weight;
+  }
+  const lowEdge = Math.abs(low) > Math.abs(high);
+  const width = Math.max(Math.fround(Math.fround(high - low) / 15), SMALLEST_SCALE);
+  const edge = lowEdge ? low : high;
+  const rough = lowEdge ? width : -width;
+  const zeroCode = roundEven(Math.fround(edge / rough));
+  into.scales[group] = toBf16(zeroCode === 0 ? rough : Math.fround(edge / zeroCode));
+  into.biases[group] = toBf16(zeroCode === 0 ? 0 : edge);
+  const scale = fromBf16(into.scales[group]!);
+  const bias = fromBf16(into.biases[group]!);
+  for (let word = 0; word < GROUP / 8; word++) {
+    let packed = 0;
+    for (let i = 0; i < 8; i++) {
+      const code = roundEven(Math.fround(Math.fround(weights[word * 8 + i]! - bias) / scale));
+      packed |= Math.min(15, Math.max(0, code)) << (4 * i);
+    }
+    into.codes[group * (GROUP / 8) + word] = packed;
+  }
+}
