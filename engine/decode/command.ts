@@ -1,6 +1,6 @@
 /** `decode`: loads a checkpoint, decodes one prompt in two passes, and writes the decode record. */
-import { realpathSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { LaunchRefused } from '../../kernels/contract.ts';
 import { EngineRefused, EngineUsage } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
@@ -33,7 +33,8 @@ export interface DecodeOptions extends PromptOptions {
 interface Job {
   readonly folder: string;
   readonly config: ModelConfig;
-  readonly codec: TextCodec;
+  /** Undefined for a model without tokenizer, which takes ids only. */
+  readonly codec: TextCodec | undefined;
   readonly prompt: Prompt;
   readonly context: number;
   readonly pinned: readonly number[] | undefined;
@@ -47,7 +48,9 @@ export async function decodeCommand(session: Session, options: DecodeOptions): P
   const job = prepare(options);
   const checkpoint = Checkpoint.open(job.folder);
   try {
-    checkTensors(job.folder, job.config, checkpoint.tensors);
+    const ignored = checkTensors(job.folder, job.config, checkpoint.tensors);
+    if (ignored.size > 0)
+      session.print(`ignored what is not the text model's: ${Array.from(ignored, ([part, count]) => `${count} ${part} tensors`).join(', ')}`);
     const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
     session.emit(gpu.adapter);
     const record = await decode(gpu, session, options, job, checkpoint);
@@ -68,8 +71,8 @@ function prepare(options: DecodeOptions): Job {
   }
   const folder = realpathSync(options.model);
   const config = readConfig(folder);
-  const codec = loadTokenizer(folder);
-  const prompt = readPrompt(folder, options, () => codec, config.vocab);
+  const codec = existsSync(join(folder, 'tokenizer.json')) ? loadTokenizer(folder) : undefined;
+  const prompt = readPrompt(folder, options, () => codec ?? loadTokenizer(folder), config.vocab);
   const needed = prompt.ids.length + options.steps;
   const context = options.context ?? needed;
   if (context < needed) throw new EngineUsage(`--context ${context} is too small: ${prompt.ids.length} prompt ids and ${options.steps} steps need ${needed}`);
@@ -106,7 +109,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     steps,
     context,
     ids: identity.ids,
-    text: codec.decode(identity.ids),
+    text: codec?.decode(identity.ids) ?? '',
     digest: identity.digest,
     stepDigests: identity.stepDigests,
     checksumsMatch: identity.checksums.join() === timed.checksums.join() && identity.ids.join() === timed.ids.join(),
@@ -129,7 +132,7 @@ function printRecord({ print }: Session, record: DecodeRecord): void {
     `total ${timing.totalMs.toFixed(1)} ms`,
   ];
   print(`${record.adapter}  ${record.model.id}  ${record.prompt.tokens} prompt ids, ${record.steps} steps`);
-  print(record.text);
+  if (record.text !== '') print(record.text);
   print(`ids ${record.ids.join(',')}`);
   print(`digest ${record.digest}${record.checksumsMatch ? '' : '  CHECKSUMS DIFFER between the two passes'}`);
   if (record.pinnedIdsMatch !== null) print(`pinned ids ${record.pinnedIdsMatch ? 'match' : 'DIFFER'}`);

@@ -12,20 +12,18 @@ import { rmsNorm } from '../../kernels/rms-norm/rms-norm.ts';
 import { siluMul } from '../../kernels/silu-mul/silu-mul.ts';
 import { attentionSteps } from './attention.ts';
 import { deltaNetSteps } from './delta-net.ts';
-import { project, type GraphContext } from './graph-context.ts';
+import { project, projectRow, type GraphContext } from './graph-context.ts';
 import type { BufferRef, Step } from './step.ts';
 
 /** Steps from ids u32 [rows] to the last layer's output, which `lastHidden` names. */
 export function forwardSteps(graph: GraphContext, ids: GPUBuffer): Step[] {
   const { config, weights, rows } = graph;
-  const table = weights.quantised('model.embed_tokens');
-  const steps: Step[] = [
-    {
-      kernel: embedQ4,
-      shape: { rows, k: config.hidden, vocab: config.vocab },
-      buffers: { ids, codes: table.codes, scales: table.scales, biases: table.biases, out: lastHidden(graph) },
-    },
-  ];
+  // The first part writes every row; each later one only the rows whose ids it holds.
+  const steps: Step[] = weights.quantised('model.embed_tokens').parts.map(({ start, n, codes, scales, biases }) => ({
+    kernel: embedQ4,
+    shape: { rows, k: config.hidden, vocab: n, first: start },
+    buffers: { ids, codes, scales, biases, out: lastHidden(graph) },
+  }));
   for (const layer of config.layerTypes.keys()) steps.push(...layerSteps(graph, layer));
   return steps;
 }
@@ -85,7 +83,7 @@ export function headSteps(graph: GraphContext): Step[] {
   const last = { buffer: lastHidden(graph), offset: (rows - 1) * config.hidden * 4 };
   return [
     normStep(graph, 'model.norm.weight', last, normed, 1),
-    project(graph, 'model.embed_tokens', normed, logits, 1),
+    ...projectRow(graph, config.tiedHead ? 'model.embed_tokens' : 'lm_head', normed, logits),
     { kernel: argmax, shape: { n: config.vocab }, buffers: { logits, result } },
     { kernel: logitsChecksum, shape: { n: config.vocab }, buffers: { logits, result: checksum } },
   ];

@@ -39,12 +39,12 @@ export class Checkpoint {
     return new Checkpoint(folder, files);
   }
 
-  /** Fills `target` with a tensor's bytes. */
-  read(name: string, target: Uint8Array): void {
+  /** Fills `target` with a tensor's bytes from `offset` on. */
+  read(name: string, target: Uint8Array, offset = 0): void {
     const file = this.#files.find((candidate) => candidate.tensors.has(name));
     const tensor = file?.tensors.get(name);
     if (!file || !tensor) throw new EngineRefused(`the checkpoint in ${this.folder} has no tensor ${name}`, 'name a whole checkpoint with --model');
-    file.read(tensor, target);
+    file.read(tensor, target, offset);
   }
 
   /** SHA-256 of model.safetensors, or of the shards one after the other in the index's order. */

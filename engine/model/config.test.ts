@@ -31,16 +31,33 @@ describe('readConfig', () => {
   it.each<[string | RegExp, string, RegExp]>([
     [/"bits": 4/, '"bits": 8', /quantization\.bits/],
     [/"group_size": 64/, '"group_size": 32', /quantization\.group_size/],
-    ['"mode": "affine"', '"mode": "affine", "language_model.model.layers.0.mlp.gate_proj": {"bits": 8}', /quantization/],
+    [
+      '"mode": "affine"',
+      '"mode": "affine", "language_model.model.layers.0.mlp.gate_proj": {"group_size": 64, "bits": 8}',
+      /config\.json is not served: quantization\.language_model\.model\.layers\.0\.mlp\.gate_proj has 8 bits, and every matrix must have 4 bits, group 64/,
+    ],
+    ['"mode": "affine"', '"mode": "affine", "model.layers.3.self_attn.q_proj": {"group_size": 32, "bits": 4}', /q_proj is \{"group_size":32,"bits":4\}, and/],
+    ['"mode": "affine"', '"mode": "affine", "language_model.lm_head": false', /quantization\.language_model\.lm_head is false, and/],
+    ['"mode": "affine"', '"mode": "mxfp4"', /quantization\.mode/],
     ['"attn_output_gate": true', '"attn_output_gate": false', /attn_output_gate/],
     ['"hidden_size": 256', '"hidden_size": 100', /hidden_size/],
     ['"vocab_size": 2048,', '', /vocab_size/],
     ['"num_hidden_layers": 8', '"num_hidden_layers": 9', /layer_types has 8 entries for 9 layers/],
     ['"num_key_value_heads": 2', '"num_key_value_heads": 3', /num_key_value_heads/],
-    [/"tie_word_embeddings": true/g, '"tie_word_embeddings": false', /tie_word_embeddings/],
   ])('refuses %s → %s by field', (from, to, message) => {
     const edited = withEdit(from, to);
     expect(() => readConfig(edited)).toThrow(message);
+  });
+
+  it('takes overrides that change nothing of the text model', () => {
+    const overrides = `"vision_tower.blocks.0.attn.qkv": {"group_size": 64, "bits": 8}, "language_model.mtp.fc": false,
+      "language_model.model.embed_tokens": {"group_size": 64, "bits": 4}, "language_model.model.layers.1.mlp.up_proj": true`;
+    expect(readConfig(withEdit('"mode": "affine"', `"mode": "affine", ${overrides}`))).toEqual(readConfig(shipped));
+  });
+
+  it('knows an untied head', () => {
+    expect(readConfig(shipped).tiedHead).toBe(true);
+    expect(readConfig(withEdit(/"tie_word_embeddings": true/g, '"tie_word_embeddings": false')).tiedHead).toBe(false);
   });
 
   it('refuses a folder without config.json', () => {

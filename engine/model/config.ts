@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { EngineRefused } from '../errors.ts';
+import { foreignPart } from './foreign.ts';
 
 const count = z.int().positive();
 
@@ -35,7 +36,10 @@ const textConfig = z.object({
   tie_word_embeddings: z.boolean().optional(),
 });
 
-const quantisation = z.object({ group_size: z.literal(64), bits: z.literal(4), mode: z.literal('affine').optional() }).strict();
+const served = z.object({ group_size: z.literal(64), bits: z.literal(4), mode: z.literal('affine').optional() });
+
+/** Beside these fields, mlx-lm puts what differs by module: MODULE: {bits, …}, or MODULE: false where it is not quantised. */
+const quantisation = served.catchall(z.unknown());
 
 const file = z.object({ text_config: textConfig, tie_word_embeddings: z.boolean().optional(), quantization: quantisation });
 
@@ -62,6 +66,8 @@ export interface ModelConfig {
   readonly convTaps: number;
   readonly eps: number;
   readonly maxPositions: number;
+  /** Whether the head is the embedding table; else it is the matrix `lm_head`. */
+  readonly tiedHead: boolean;
 }
 
 /**
@@ -86,8 +92,7 @@ export function readConfig(folder: string): ModelConfig {
     throw unserved(path, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'malformed'}`);
   }
   const text = parsed.data.text_config;
-  if (!(text.tie_word_embeddings ?? parsed.data.tie_word_embeddings ?? false))
-    throw unserved(path, 'tie_word_embeddings: the head must be the embedding table');
+  checkOverrides(path, parsed.data.quantization);
   const theta = text.rope_parameters?.rope_theta ?? text.rope_theta;
   if (theta === undefined) throw unserved(path, 'text_config.rope_parameters.rope_theta is missing');
   const rotary = text.head_dim * (text.rope_parameters?.partial_rotary_factor ?? text.partial_rotary_factor ?? 1);
@@ -116,7 +121,18 @@ export function readConfig(folder: string): ModelConfig {
     convTaps: text.linear_conv_kernel_dim,
     eps: text.rms_norm_eps,
     maxPositions: text.max_position_embeddings,
+    tiedHead: text.tie_word_embeddings ?? parsed.data.tie_word_embeddings ?? false,
   };
+}
+
+/** @throws EngineRefused naming the first module of the text model that is quantised in another way, or not at all. */
+function checkOverrides(path: string, { group_size: _group, bits: _bits, mode: _mode, ...overrides }: z.infer<typeof quantisation>): void {
+  for (const [module, value] of Object.entries(overrides)) {
+    if (value === true || foreignPart(module) || served.safeParse(value).success) continue;
+    const found = z.object({ bits: z.int() }).safeParse(value);
+    const how = found.success && found.data.bits !== 4 ? `has ${found.data.bits} bits` : `is ${JSON.stringify(value)}`;
+    throw unserved(path, `quantization.${module} ${how}, and every matrix must have 4 bits, group 64`);
+  }
 }
 
 function layerTypesOf(path: string, text: z.infer<typeof textConfig>): LayerType[] {

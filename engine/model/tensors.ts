@@ -1,6 +1,7 @@
 /** Which tensors a model of a given config has, and whether a checkpoint holds exactly those. */
 import { EngineRefused } from '../errors.ts';
 import type { ModelConfig } from './config.ts';
+import { foreignPart, type ForeignPart } from './foreign.ts';
 import type { Dtype, TensorEntry } from './safetensors.ts';
 
 const PREFIX = 'language_model.';
@@ -30,6 +31,7 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
   const vector = (name: string, ...shape: number[]): VectorSpec => ({ form: 'vector', name, shape });
   const valueWidth = config.gdnValueHeads * config.gdnValueDim;
   const specs: WeightSpec[] = [matrix('model.embed_tokens', config.vocab, hidden), vector('model.norm.weight', hidden)];
+  if (!config.tiedHead) specs.push(matrix('lm_head', config.vocab, hidden));
   for (const [layer, type] of config.layerTypes.entries()) {
     const at = `model.layers.${layer}`;
     specs.push(vector(`${at}.input_layernorm.weight`, hidden), vector(`${at}.post_attention_layernorm.weight`, hidden));
@@ -74,12 +76,14 @@ export function tensorsOf(spec: WeightSpec): { name: string; dtypes: readonly Dt
 }
 
 /**
- * Holds a checkpoint to the config. Tensors outside `language_model.` (a vision tower) are not the text model's business.
- * @throws EngineRefused naming the first tensor that is missing, misshaped, of another dtype, or not expected.
+ * Holds a checkpoint to the config.
+ * @returns how many tensors of which other part it holds beside the text model's.
+ * @throws EngineRefused naming the first tensor that is missing, misshaped, of another dtype, unconverted, or not expected.
  */
-export function checkTensors(folder: string, config: ModelConfig, tensors: ReadonlyMap<string, TensorEntry>): void {
+export function checkTensors(folder: string, config: ModelConfig, tensors: ReadonlyMap<string, TensorEntry>): Map<ForeignPart, number> {
   const refuse = (what: string): EngineRefused =>
     new EngineRefused(`the checkpoint in ${folder} does not fit its config.json: ${what}`, 'use a whole MLX checkpoint of 4 bits, group 64');
+  checkConverted(folder, config, tensors);
   const expected = new Set<string>();
   for (const spec of weightSpecs(config)) {
     for (const { name, dtypes, shape } of tensorsOf(spec)) {
@@ -90,5 +94,30 @@ export function checkTensors(folder: string, config: ModelConfig, tensors: Reado
       if (found.shape.join() !== shape.join()) throw refuse(`tensor ${name} has shape [${found.shape.join(', ')}], not [${shape.join(', ')}]`);
     }
   }
-  for (const name of tensors.keys()) if (name.startsWith(PREFIX) && !expected.has(name)) throw refuse(`tensor ${name} is not expected`);
+  const ignored = new Map<ForeignPart, number>();
+  for (const name of tensors.keys()) {
+    if (expected.has(name)) continue;
+    const part = foreignPart(name);
+    if (!part) throw refuse(`tensor ${name} is not expected`);
+    ignored.set(part, (ignored.get(part) ?? 0) + 1);
+  }
+  return ignored;
+}
+
+/**
+ * Norm weights look alike whether or not the 1 of (1 + w) was added, so that what tells is what conversion does beside it: it renames
+ * every tensor and turns conv1d.weight from [channels, 1, taps] into [channels, taps, 1].
+ */
+function checkConverted(folder: string, config: ModelConfig, tensors: ReadonlyMap<string, TensorEntry>): void {
+  const unconverted = (what: string): EngineRefused =>
+    new EngineRefused(
+      `the checkpoint in ${folder} is not converted: ${what}, as Hugging Face transformers has it, so its norms lack the 1 that MLX adds`,
+      'convert it with mlx_lm.convert --quantize',
+    );
+  for (const { name, shape } of tensors.values()) {
+    if (name.startsWith('model.language_model.')) throw unconverted(`a tensor is called ${name}`);
+    const transposed = `${config.convChannels},1,${config.convTaps}`;
+    if (name.endsWith('.linear_attn.conv1d.weight') && shape.join() === transposed && !foreignPart(name))
+      throw unconverted(`tensor ${name} has shape [${shape.join(', ')}]`);
+  }
 }

@@ -1,14 +1,20 @@
-/** Puts a checked checkpoint's weights into GPU buffers, one buffer a tensor. */
-import { EngineBroken, EngineRefused } from '../errors.ts';
+/** Puts a checked checkpoint's weights into GPU buffers: one buffer a tensor, several where it is larger than a binding. */
+import { EngineBroken } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
+import { planSplits, type ColumnRange } from './split.ts';
 import { tensorsOf, weightSpecs, type QuantisedSpec, type VectorSpec } from './tensors.ts';
 
-/** A 4-bit matrix W [n, k] as it lies in the file; scales and biases are bf16 pairs, padded to whole words. */
+/** A 4-bit matrix W [n, k] in parts of its columns, in order; nearly always one. */
 export interface QuantisedWeight {
   readonly n: number;
   readonly k: number;
+  readonly parts: readonly [QuantisedPart, ...QuantisedPart[]];
+}
+
+/** Columns of a matrix as they lie in the file; scales and biases are bf16 pairs, padded to whole words. */
+export interface QuantisedPart extends ColumnRange {
   readonly codes: GPUBuffer;
   readonly scales: GPUBuffer;
   readonly biases: GPUBuffer;
@@ -20,13 +26,16 @@ export class Weights {
 
   /**
    * Uploads every weight of the model. The checkpoint must have passed `checkTensors`.
-   * @throws EngineRefused when a tensor does not fit one binding of this device.
+   * @param bindingLimit the most bytes to put into one binding; absent: what the device takes. Tests set it lower.
+   * @throws EngineRefused, before any GPU memory is taken, when a tensor does not fit this device's bindings, in parts neither.
    */
-  static load(gpu: Gpu, config: ModelConfig, checkpoint: Checkpoint): Weights {
+  static load(gpu: Gpu, config: ModelConfig, checkpoint: Checkpoint, bindingLimit: number = largestBinding(gpu)): Weights {
+    const specs = weightSpecs(config);
+    const splits = planSplits(specs, bindingLimit, gpu.adapter.name);
     const weights = new Weights();
-    for (const spec of weightSpecs(config)) {
+    for (const spec of specs) {
       if (spec.form === 'vector') weights.#vectors.set(spec.name, loadVector(gpu, checkpoint, spec));
-      else weights.#quantised.set(spec.name, loadQuantised(gpu, checkpoint, spec));
+      else weights.#quantised.set(spec.name, loadQuantised(gpu, checkpoint, spec, splits.get(spec.name) ?? []));
     }
     gpu.check();
     return weights;
@@ -47,15 +56,13 @@ export class Weights {
   }
 }
 
+function largestBinding(gpu: Gpu): number {
+  const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
+  return Math.min(maxStorageBufferBindingSize, maxBufferSize);
+}
+
 function filled(gpu: Gpu, label: string, bytes: number, fill: (target: Uint8Array) => void): GPUBuffer {
   const size = Math.ceil(bytes / 4) * 4;
-  const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
-  if (size > Math.min(maxStorageBufferBindingSize, maxBufferSize)) {
-    throw new EngineRefused(
-      `tensor ${label} has ${size} bytes, and ${gpu.adapter.name} binds at most ${Math.min(maxStorageBufferBindingSize, maxBufferSize)}`,
-      'use another adapter (fleet engine devices) or a smaller model',
-    );
-  }
   const buffer = gpu.device.createBuffer({ label, size, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC, mappedAtCreation: true });
   // New memory is zero, so a padded half word is zero too.
   fill(new Uint8Array(buffer.getMappedRange(), 0, bytes));
@@ -63,11 +70,18 @@ function filled(gpu: Gpu, label: string, bytes: number, fill: (target: Uint8Arra
   return buffer;
 }
 
-function loadQuantised(gpu: Gpu, checkpoint: Checkpoint, spec: QuantisedSpec): QuantisedWeight {
-  const [codes, scales, biases] = tensorsOf(spec).map(({ name }) =>
-    filled(gpu, name, checkpoint.tensors.get(name)!.bytes, (target) => checkpoint.read(name, target)),
-  );
-  return { n: spec.n, k: spec.k, codes: codes!, scales: scales!, biases: biases! };
+function loadQuantised(gpu: Gpu, checkpoint: Checkpoint, spec: QuantisedSpec, ranges: readonly ColumnRange[]): QuantisedWeight {
+  const [codes, scales, biases] = tensorsOf(spec).map(({ name }) => name) as [string, string, string];
+  const [first, ...others] = ranges.map(({ start, n }): QuantisedPart => {
+    const columns = (name: string): GPUBuffer => {
+      const bytesOfColumn = checkpoint.tensors.get(name)!.bytes / spec.n;
+      const label = n === spec.n ? name : `${name} [${start}, ${start + n})`;
+      return filled(gpu, label, n * bytesOfColumn, (target) => checkpoint.read(name, target, start * bytesOfColumn));
+    };
+    return { start, n, codes: columns(codes), scales: columns(scales), biases: columns(biases) };
+  });
+  if (!first) throw new EngineBroken(`the matrix ${spec.name} has no parts`);
+  return { n: spec.n, k: spec.k, parts: [first, ...others] };
 }
 
 function loadVector(gpu: Gpu, checkpoint: Checkpoint, spec: VectorSpec): GPUBuffer {

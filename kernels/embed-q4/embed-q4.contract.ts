@@ -6,18 +6,21 @@ import { exactTable, q4Table, spreadTable, type Q4Table } from '../shared/q4-fil
 import { embedQ4Reference } from './embed-q4.reference.ts';
 import { embedQ4, type EmbedQ4Shape } from './embed-q4.ts';
 
-const shape = (name: string, rows: number, k: number, vocab: number, role: 'served' | 'edge' = 'served'): ContractShape<EmbedQ4Shape> => ({
-  name: `${name} ${rows}x${k} of ${vocab}`,
-  role,
-  shape: { rows, k, vocab },
+const shape = (name: string, rows: number, k: number, vocab: number, first = 0): ContractShape<EmbedQ4Shape> => ({
+  name: `${name} ${rows}x${k} of ${vocab}${first > 0 ? ` from ${first}` : ''}`,
+  role: k % 64 === 0 ? 'served' : 'edge',
+  shape: { rows, k, vocab, first },
 });
 
-/** Rows 3, 7, … ask for an id that the table does not have, the first of them for the one just past its end. */
-function contents({ rows, vocab }: EmbedQ4Shape, table: Q4Table, random: Random): Contents {
+/** Rows 3, 7, … ask for an id that the table does not have: the one just past its end, the one just before it, any. */
+function contents({ rows, vocab, first }: EmbedQ4Shape, table: Q4Table, random: Random): Contents {
+  const before = first > 0 ? [first - 1, 0] : [0xffffffff];
+  const end = first + vocab;
   const ids = Uint32Array.from({ length: rows }, (_, row) => {
-    if (row === 0) return vocab - 1;
-    if (row === 3) return vocab;
-    return row % 4 === 3 ? random.pick([vocab, vocab + 1, 2 * vocab, 0xffffffff]) : random.integer(0, vocab - 1);
+    if (row === 0) return end - 1;
+    if (row === 3) return end;
+    if (row === 7) return before[0]!;
+    return row % 4 === 3 ? random.pick([end, end + 1, 2 * end, 0xffffffff, ...before]) : first + random.integer(0, vocab - 1);
   });
   return { ids, codes: table.codes, scales: table.scales, biases: table.biases };
 }
@@ -46,7 +49,8 @@ const fills: readonly Fill<EmbedQ4Shape>[] = [
 export const contract: Contract<EmbedQ4Shape> = {
   kernel: embedQ4,
   meaning:
-    'out[r, i] = scale·q + bias of table row ids[r] in float32, laid out as for qmm-q4. An id at or past vocab, whatever its value, gives a row of +0. ' +
+    'out[r, i] = scale·q + bias of table row ids[r] − first in float32, laid out as for qmm-q4. An id that is not one of the vocab from first on, ' +
+    'whatever its value, gives a row of +0 where first is 0, and leaves its row as it was where first > 0: that row is another part’s. ' +
     'k is a multiple of 64; others are refused.',
   bounds:
     'scale·q is exact (8-bit times 4-bit significands), so one rounding is left, fused or not: |err| ≤ u·|out| with u = 2⁻²³ (spec) or 2⁻²⁴ (depth), ' +
@@ -59,14 +63,19 @@ export const contract: Contract<EmbedQ4Shape> = {
     shape('tiny', 1, 256, 2048),
     shape('tiny prefill', 64, 256, 2048),
     shape('2B slice', 9, 2048, 301),
-    shape('ragged group', 1, 100, 8, 'edge'),
+    shape('awkward part', 9, 320, 33, 64),
+    shape('tiny part', 12, 256, 1024, 1024),
+    shape('2B slice part', 9, 2048, 301, 124160),
+    shape('ragged group', 1, 100, 8),
   ],
   fills,
   absent: { stress: 'nothing is summed' },
   expect: (at, { ids, codes, scales, biases }) => {
     const values = embedQ4Reference(at, ids as Uint32Array, codes as Uint32Array, scales as Uint32Array, biases as Uint32Array);
     const bound = (u: number): Float64Array => values.map((value) => u * Math.abs(value) + 17 * FLUSH);
-    return { out: { kind: 'bounded', values, spec: bound(U_SPEC), depth: bound(U_NEAREST) } };
+    const outside = (id: number): boolean => id < at.first || id >= at.first + at.vocab;
+    const kept = Uint8Array.from({ length: values.length }, (_, i) => (at.first > 0 && outside(ids![Math.floor(i / at.k)]!) ? 1 : 0));
+    return { out: { kind: 'bounded', values, spec: bound(U_SPEC), depth: bound(U_NEAREST), kept } };
   },
   sums: { none: 'each element is one product and one addition' },
 };

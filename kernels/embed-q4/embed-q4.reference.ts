@@ -1,21 +1,21 @@
 /**
- * Embedding rows of a 4-bit table in float64: out[r, i] = scale·q + bias of table row ids[r], laid out as for qmm-q4; an id
- * at or past `vocab` gives zeros.
+ * Embedding rows of a 4-bit table in float64: out[r, i] = scale·q + bias of table row ids[r] − first, laid out as for qmm-q4. An id
+ * that is not one of the `vocab` from `first` on gives zeros.
  * @param ids u32 [rows]; codes u32 [vocab, k/8]; scales and biases bf16 pairs, flat over [vocab·k/64].
  * @returns out [rows, k]
  */
 export function embedQ4Reference(
-  shape: Readonly<{ rows: number; k: number; vocab: number }>,
+  shape: Readonly<{ rows: number; k: number; vocab: number; first: number }>,
   ids: Uint32Array,
   codes: Uint32Array,
   scales: Uint32Array,
   biases: Uint32Array,
 ): Float64Array {
-  const { rows, k, vocab } = shape;
+  const { rows, k, vocab, first } = shape;
   const out = new Float64Array(rows * k);
   for (let row = 0; row < rows; row++) {
-    const id = ids[row]!;
-    if (id >= vocab) continue;
+    const id = ids[row]! - first;
+    if (id < 0 || id >= vocab) continue;
     for (let i = 0; i < k; i++) {
       const place = id * k + i;
       const code = (codes[Math.floor(place / 8)]! >>> (4 * (i % 8))) & 15;

@@ -1,10 +1,12 @@
-// out[row, i] = scale[id, i / 64] * q[id, i] + bias[id, i / 64] with id = ids[row]; an id >= vocab gives a row of +0.
+// out[row, i] = scale[id, i / 64] * q[id, i] + bias[id, i / 64] with id = ids[row] - first, which is outside from vocab on.
+// An id outside gives a row of +0 where first is 0, and otherwise leaves its row alone, for another part of the table has it.
 // One lane a word of eight codes.
 
 struct Params {
   rows: u32,
   k: u32,
   vocab: u32,
+  first: u32,
 }
 
 @group(0) @binding(0) var<storage, read> ids: array<u32>;
@@ -22,9 +24,13 @@ fn embed_q4(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
   if (row >= params.rows) {
     return;
   }
-  let id = ids[row];
+  // An id before this part wraps around, past every vocab.
+  let id = ids[row] - params.first;
   let place = index * 8u;
   if (id >= params.vocab) {
+    if (params.first > 0u) {
+      return;
+    }
     for (var i = 0u; i < 8u; i++) {
       out[place + i] = 0.0;
     }
