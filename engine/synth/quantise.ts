@@ -58,8 +58,8 @@ function quantiseGroup(weights: Float32Array, group: number, into: QuantisedRows
   const zeroCode = roundEven(Math.fround(edge / rough));
   into.scales[group] = toBf16(zeroCode === 0 ? rough : Math.fround(edge / zeroCode));
   into.biases[group] = toBf16(zeroCode === 0 ? 0 : edge);
-  const scale = fromBf16(into.scales[group]!);
-  const bias = fromBf16(into.biases[group]!);
+  const scale = fromBf16(into.scales[group]);
+  const bias = fromBf16(into.biases[group]);
   for (let word = 0; word < GROUP / 8; word++) {
     let packed = 0;
     for (let i = 0; i < 8; i++) {
