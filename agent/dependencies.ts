@@ -140,7 +140,8 @@ export class Dependencies {
       const clean = { ...headEnvironment({ home: scratch, tmp: scratch }, null), ...pick(process.env, NETWORK_VARIABLES) };
       // `npm ci --ignore-scripts` runs nobody's code, so it may read the operator's registry settings; install scripts may not.
       const trusted = { ...clean, HOME: process.env['HOME'] ?? scratch };
-      const quiet = ['--no-audit', '--no-fund', '--no-update-notifier'];
+      // The head's own .npmrc may silence npm, and a failure is judged by npm's words.
+      const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=notice'];
       await this.npm(['ci', '--ignore-scripts', ...quiet], building, trusted, request);
       if (request.allowScripts.length > 0)
         await this.npm(['rebuild', '--ignore-scripts=false', ...quiet, '--', ...request.allowScripts], building, clean, request);

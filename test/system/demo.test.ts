@@ -1,5 +1,5 @@
 /** `fleet demo` as a process, on SwiftShader: the same kernels agree, a planted fault is found, and everything it started ends. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -119,4 +119,10 @@ test('heads that cannot be compared are refused before anything is started', asy
   expect(done).toMatchObject({ status: 2, stdout: '' });
   expect(done.stderr).toMatch(/^fleet: head 'nope' is not a commit in .+\. next: git branch -a\n$/);
   expect(existsSync(state)).toBe(false);
+});
+
+test('npm run demo puts nothing of its own on stdout', () => {
+  const done = spawnSync('npm', ['run', 'demo', '--', '--json', '--heads', 'nope,HEAD'], { cwd: path.join(import.meta.dirname, '../..'), encoding: 'utf8' });
+  expect(done).toMatchObject({ status: 2, stdout: '' });
+  expect(done.stderr).toContain("head 'nope' is not a commit");
 });

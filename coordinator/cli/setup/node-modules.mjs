@@ -23,7 +23,10 @@ export function installNodeModules(root, say) {
   // npm's own path where npm started us, so that the npm in use installs. All of its output is progress, so it goes to stderr.
   const npmCli = process.env['npm_execpath'] ?? '';
   const [command, ...first] = /npm-cli\.[cm]?js$/.test(npmCli) ? [process.execPath, npmCli] : ['npm'];
-  const done = spawnSync(command, [...first, 'ci', '--include=dev', '--no-json', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
+  const done = spawnSync(command, [...first, 'ci', '--include=dev', '--no-json', '--no-audit', '--no-fund', '--loglevel=notice'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (done.error)
     throw new SetupError(`npm could not be started (${done.error.message}), and the dependencies are not installed. next: install npm, then run this again`);
   if (done.status !== 0) throw new SetupError(`npm ci failed (${done.signal ?? `exit ${done.status}`}), its reason is above. next: (cd ${root} && npm ci)`);
