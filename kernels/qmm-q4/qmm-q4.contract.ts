@@ -89,7 +89,7 @@ export const contract: Contract<QmmQ4Shape> = {
     'so |err| ≤ γ_{k+2}·Σ|x|(|scale·q| + |bias|) with u = 2⁻²³, fused or not. Depth: scale·q is exact (8-bit times 4-bit significands), so w has ' +
     'one rounding relative to itself, the product one and the serial sum k − 1: γ_{k+1}·Σ|x·w| with u = 2⁻²⁴. Both add 2⁻¹²⁶·(16Σ|x| + Σ|w| + 2k + 1) for operands, ' +
     'weights and results that a driver may flush.',
-  families: { 'serial-k': ['scalar', 'vec4', 'tile-rows', 'ncols', 'tile'] },
+  families: { 'serial-k': ['scalar', 'vec4', 'tile-rows', 'ncols'] },
   shapes: [
     served('smallest', 1, 1, 64),
     served('awkward', 3, 77, 320),

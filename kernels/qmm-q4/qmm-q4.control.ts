@@ -33,13 +33,13 @@ export const controls: readonly Control[] = [
     replace: '  return quantizeToF16(fma(value, weight(code, scale, bias), sum));',
   },
   {
-    name: 'sum of a tile kept in fp16',
+    name: 'sum of four rows kept in fp16',
     gate: 4,
     find: '  return fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum))));',
     replace: '  return quantizeToF16(fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum)))));',
   },
   {
-    name: 'four products of a tile added on their own',
+    name: 'four products added on their own',
     gate: 2,
     find: '  return fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, fma(a.x, w.x, sum))));',
     replace: '  return sum + fma(a.w, w.w, fma(a.z, w.z, fma(a.y, w.y, a.x * w.x)));',
@@ -59,11 +59,4 @@ export const controls: readonly Control[] = [
     find: '  let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 4u);',
     replace: '  let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 3u);',
   },
-  {
-    name: 'the tile’s column beside the own one',
-    gate: 3,
-    find: 'tile_weights[i * TILE + lane % TILE]',
-    replace: 'tile_weights[i * TILE + (lane + 1u) % TILE]',
-  },
-  { name: 'half of the tile’s lanes', gate: 3, find: '  let first = top + lane / TILE * 4u;', replace: '  let first = top + lane / TILE;' },
 ];

@@ -10,15 +10,13 @@ interface Variant {
   readonly entryPoint: string;
   readonly rows: number;
   readonly columns: number;
-  readonly workgroupBytes: number;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
-  scalar: { entryPoint: 'scalar', rows: 1, columns: 64, workgroupBytes: 0 },
-  vec4: { entryPoint: 'vec4_loads', rows: 1, columns: 64, workgroupBytes: 0 },
-  'tile-rows': { entryPoint: 'tile_rows', rows: 4, columns: 64, workgroupBytes: 0 },
-  ncols: { entryPoint: 'ncols', rows: 1, columns: 256, workgroupBytes: 0 },
-  tile: { entryPoint: 'tile', rows: 8, columns: 32, workgroupBytes: 8192 },
+  scalar: { entryPoint: 'scalar', rows: 1, columns: 64 },
+  vec4: { entryPoint: 'vec4_loads', rows: 1, columns: 64 },
+  'tile-rows': { entryPoint: 'tile_rows', rows: 4, columns: 64 },
+  ncols: { entryPoint: 'ncols', rows: 1, columns: 256 },
 };
 
 const PARAMS: readonly ParamSpec[] = [
@@ -63,7 +61,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
       params: packParams(PARAMS, { rows, n, k }),
       workgroups: foldGrid(Math.ceil(n / found.columns) * Math.ceil(rows / found.rows)),
       workgroupSize: [LANES, 1, 1],
-      workgroupBytes: found.workgroupBytes,
+      workgroupBytes: 0,
     };
   },
 };

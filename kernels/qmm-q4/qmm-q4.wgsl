@@ -7,7 +7,6 @@
 //   vec4_loads  the same, sixteen bytes at a time
 //   tile_rows   four rows of one column a lane: a weight is formed once for four rows
 //   ncols       four columns of one row a lane, 64 apart: x is read once for four columns
-//   tile        eight rows by 32 columns a workgroup: its weights are formed once, in workgroup memory
 
 struct Params {
   rows: u32,
@@ -195,51 +194,5 @@ fn ncols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 4u);
   for (var c = 0u; c < live; c++) {
     y[row * params.n + col + c * COLUMNS] = sums[c];
-  }
-}
-
-const TILE = 32u;
-const TILE_VEC4S = 512;
-
-// The weights of a group of 64 along k for 32 columns: four of column c at 4i are tile_weights[i * TILE + c], so that
-// neighbouring lanes read neighbouring words.
-var<workgroup> tile_weights: array<vec4<f32>, TILE_VEC4S>;
-
-@compute @workgroup_size(64)
-fn tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let blocks = (params.n + TILE - 1u) / TILE;
-  let linear = linear_group(group, grid);
-  let left = (linear % blocks) * TILE;
-  let top = (linear / blocks) * 8u;
-  if (top >= params.rows) {
-    return;
-  }
-  let groups = params.k / 64u;
-  // Two lanes form a column's weights, half a group each; those of a column past the last are not used.
-  let column = lane / 2u;
-  let half = lane % 2u;
-  let source = min(left + column, params.n - 1u) * groups;
-  let first = top + lane / TILE * 4u;
-  let col = left + lane % TILE;
-  let starts = row_starts(first);
-  var sums = vec4<f32>();
-  for (var g = 0u; g < groups; g++) {
-    let scale = group_scale(source + g);
-    let bias = group_bias(source + g);
-    let words = codes_vec4[(source + g) * 2u + half];
-    for (var w = 0u; w < 4u; w++) {
-      let i = half * 8u + w * 2u;
-      tile_weights[i * TILE + column] = weights4(words[w], scale, bias);
-      tile_weights[(i + 1u) * TILE + column] = weights4(words[w] >> 16u, scale, bias);
-    }
-    workgroupBarrier();
-    for (var i = 0u; i < 16u; i++) {
-      sums = add_rows(sums, starts + g * 16u + i, tile_weights[i * TILE + lane % TILE]);
-    }
-    // Nobody may form the next group's weights over ones that are still read.
-    workgroupBarrier();
-  }
-  if (first < params.rows && col < params.n) {
-    write_rows(first, col, sums);
   }
 }
