@@ -1,7 +1,6 @@
 import type { Contents, Contract, ContractShape, Fill } from '../contract.ts';
 import type { Random } from '../random.ts';
-import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
-import { inverseRootRelative, replaySquares, squaresDepth } from '../shared/norm-bounds.ts';
+import { headNormBounds, replaySquares } from '../shared/norm-bounds.ts';
 import { qkNormReference } from './qk-norm.reference.ts';
 import { qkNorm, type QkNormShape } from './qk-norm.ts';
 
@@ -77,15 +76,9 @@ export const contract: Contract<QkNormShape> = {
     const { x, weight } = contents as { x: Float32Array; weight: Float32Array };
     const { headDim } = shape;
     const { out } = qkNormReference(shape, { x, weight });
-    const spec = inverseRootRelative(gamma(headDim + 4, U_SPEC)) + gamma(3, U_SPEC);
-    const depth = inverseRootRelative(gamma(squaresDepth(headDim), U_NEAREST) + 3.5 * U_SPEC) + gamma(3, U_NEAREST);
-    const flushed = headsOf(shape).flatMap((start) => {
-      const head = x.subarray(start, start + headDim);
-      const scale = 1 / Math.sqrt(head.reduce((sum, value) => sum + value * value, 0) / headDim + EPS);
-      return Array.from(head, (value, i) => FLUSH * (1 + Math.abs(weight[i]!) * (1 + scale) + scale * Math.abs(value)));
-    });
-    const bound = (relative: number) => out.map((value, i) => Math.abs(value) * relative + flushed[i]!);
-    return { out: { kind: 'bounded', values: out, spec: bound(spec), depth: bound(depth) } };
+    const heads = headsOf(shape).map((start) => headNormBounds(x.subarray(start, start + headDim), weight, EPS));
+    const joined = (line: 'spec' | 'depth') => Float64Array.from(heads.flatMap((head) => [...head[line]]));
+    return { out: { kind: 'bounded', values: out, spec: joined('spec'), depth: joined('depth') } };
   },
   sums: [
     { name: 'squares 64', shape: served('', 2, 2, 64, 2).shape, fill: 'stress', output: 'out', family: 'head', replay },

@@ -1,4 +1,4 @@
-import { U_SPEC } from './bounds.ts';
+import { FLUSH, gamma, U_NEAREST, U_SPEC } from './bounds.ts';
 
 /**
  * Relative error of WGSL's inverseSqrt (2 ULP) of a positive sum that is off by a fraction `sum` of itself:
@@ -28,4 +28,30 @@ export function replaySquares(x: Float32Array, start: number, n: number, round: 
     for (let lane = 0; lane < apart; lane++) lanes[lane] = round(lanes[lane]! + lanes[lane + apart]!);
   }
   return lanes[0]!;
+}
+
+/** What the elements of one normed and weighed head may be off by, see `headNormBounds`. */
+export interface HeadNormBounds {
+  readonly spec: Float64Array;
+  readonly depth: Float64Array;
+}
+
+/**
+ * Bounds of x·weight / sqrt(mean of x² + eps) over one head, as qk-norm and qk-norm-rope-gate compute it. Squares are positive, so their
+ * sum's error is relative: γ_n in any order; division by n 2.5 ULP and + eps one rounding, together γ_{n+4}. inverseSqrt halves it and
+ * adds 2 ULP, two products two roundings. Depth: the shader's own order at 2⁻²⁴, and the table's division, inverseSqrt and eps.
+ * Flushing x, weight or a product moves an element by at most 2⁻¹²⁶·(1 + |w|(1 + r) + r|x|) with r the inverse root.
+ */
+export function headNormBounds(head: Float32Array, weight: Float32Array, eps: number): HeadNormBounds {
+  const n = head.length;
+  const scale = 1 / Math.sqrt(head.reduce((sum, value) => sum + value * value, 0) / n + eps);
+  const bound = (relative: number) =>
+    Float64Array.from(head, (value, i) => {
+      const w = Math.abs(weight[i]!);
+      return Math.abs(value * scale * w) * relative + FLUSH * (1 + w * (1 + scale) + scale * Math.abs(value));
+    });
+  return {
+    spec: bound(inverseRootRelative(gamma(n + 4, U_SPEC)) + gamma(3, U_SPEC)),
+    depth: bound(inverseRootRelative(gamma(squaresDepth(n), U_NEAREST) + 3.5 * U_SPEC) + gamma(3, U_NEAREST)),
+  };
 }
