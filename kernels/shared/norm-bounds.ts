@@ -31,7 +31,7 @@ export function replaySquares(x: Float32Array, start: number, n: number, round: 
 }
 
 /** What the elements of one normed and weighed head may be off by, see `headNormBounds`. */
-export interface HeadNormBounds {
+interface HeadNormBounds {
   readonly spec: Float64Array;
   readonly depth: Float64Array;
 }
