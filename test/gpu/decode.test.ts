@@ -113,9 +113,9 @@ describe.each(found.map((adapter) => [adapter.name, adapter] as const))('%s', (_
 
   it('gives one digest for every variant of family serial-k, every chunk size, and with rows read back inside the timed pass', async () => {
     const short = ['--prompt', 'unicode', '--steps', '3'];
-    const scalar = await decode(adapter, [...short, '--set', 'qmm=scalar']);
+    const scalar = await decode(adapter, [...short, '--set', 'qmm=scalar', '--set', 'qmm-prompt=scalar']);
     for (const qmm of qmmContract.families['serial-k']!.filter((variant) => variant !== 'scalar' && variant !== 'vec4')) {
-      const record = await decode(adapter, [...short, '--set', `qmm=${qmm}`]);
+      const record = await decode(adapter, [...short, '--set', `qmm=${qmm}`, '--set', `qmm-prompt=${qmm}`]);
       expect([qmm, record.settings['qmm'], record.digest, record.checksumsMatch]).toEqual([qmm, qmm, scalar.digest, true]);
     }
     const vec4 = await decode(adapter, [...short, '--set', 'qmm=vec4', '--timed-readback']);
