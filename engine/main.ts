@@ -17,6 +17,7 @@ interface ContractOptions extends DeviceOptions {
   readonly group?: string;
   readonly kernel?: string;
   readonly repeat?: number;
+  readonly mutants?: number | true;
 }
 
 interface DecodeCommandOptions extends DeviceOptions {
@@ -81,12 +82,16 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--group <group>', 'only kernels of this group')
     .option('--kernel <kernel>', 'only this kernel')
     .option('--repeat <n>', 'runs of each case in the integrity gate', count)
+    .option('--mutants [n]', 'instead, edit each shader in n ways (12 when no number is given) and count the edits that a gate catches', count)
     .action(async (options: ContractOptions) => {
-      status = await runCommand('contract', options, noSettings, async (session) => {
+      const { group, kernel, repeat, mutants } = options;
+      status = await runCommand('contract', options, noSettings, async ({ emit, print }) => {
         const { runContract } = await import('./contract/run.ts');
+        const { runMutants } = await import('./contract/mutants/run.ts');
         const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
-        session.emit(gpu.adapter);
-        await runContract(gpu, { group: options.group, kernel: options.kernel, repeat: options.repeat, emit: session.emit, print: session.print });
+        emit(gpu.adapter);
+        if (mutants === undefined) await runContract(gpu, { group, kernel, repeat, emit, print });
+        else await runMutants(gpu, { group, kernel, repeat, each: mutants === true ? undefined : mutants, emit, print });
       });
     });
 

@@ -137,6 +137,43 @@ export const contractSummaryRecord = z.object({
   gatesMs: z.number(),
 });
 
+/** One edit of a shipped shader, and what the kernel's gates said of it. */
+const contractMutant = z.object({
+  rule: z.string().describe('kind of edit'),
+  line: z.int().min(1).describe('of NAME.wgsl'),
+  before: z.string(),
+  after: z.string(),
+  outcome: z
+    .enum(['red', 'hung', 'broke', 'survived'])
+    .describe('red: a gate caught it; hung: no case ended in time; broke: the device or its process was lost; survived: every gate stayed green'),
+  gate: z.int().min(1).max(4).nullable().describe('the gate that went red first'),
+  detail: z.string(),
+});
+
+/** The mutants of one kernel (`contract --mutants`). Edits that do not compile are no mutants. */
+export const contractMutantsRecord = z.object({
+  ...base,
+  kind: z.literal('contract-mutants'),
+  kernel: z.string(),
+  group: z.string(),
+  seed: z.int(),
+  edits: z.int().describe('edits that the rules can make of this shader'),
+  uncompiled: z.int().describe('edits that were tried and do not compile'),
+  caught: z.int().describe('mutants that did not survive'),
+  mutants: z.array(contractMutant),
+  unjudged: z.string().nullable().describe('why no mutant was judged: a gate is red without any edit'),
+  wallMs: z.number().nonnegative(),
+});
+
+/** All kernels' mutants, and the line that was printed. */
+export const contractMutantsSummaryRecord = z.object({
+  ...base,
+  kind: z.literal('contract-mutants-summary'),
+  line: z.string(),
+  caught: z.int(),
+  mutants: z.int(),
+});
+
 const milliseconds = z.number().nonnegative();
 
 /** One timed pass. All times are milliseconds of the engine's own monotonic clock. */
@@ -194,6 +231,8 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   contractKernelRecord,
   contractControlRecord,
   contractSummaryRecord,
+  contractMutantsRecord,
+  contractMutantsSummaryRecord,
   decodeRecord,
   failureRecord,
   endRecord,
@@ -204,6 +243,7 @@ export type AdapterRecord = z.infer<typeof adapterRecord>;
 export type ContractKernelRecord = z.infer<typeof contractKernelRecord>;
 export type ContractControlRecord = z.infer<typeof contractControlRecord>;
 export type ContractSummaryRecord = z.infer<typeof contractSummaryRecord>;
+export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 
 /**

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
-import { loadRegistry, type RegistryEntry } from '../../kernels/registry.ts';
-import type { Contract } from '../../kernels/contract.ts';
-import { EngineUsage, ShaderInvalid } from '../errors.ts';
+import { loadRegistry } from '../../kernels/registry.ts';
+import { ShaderInvalid } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
 import { fillsOf, runCase, type CaseFigures } from './cases.ts';
 import { runControl } from './controls.ts';
 import { launchGate } from './launch-gate.ts';
 import { limitsGate, type Limits } from './limits.ts';
+import { select, type Contracted, type Selection } from './select.ts';
 import type { Subject } from './subject.ts';
 import { kernelLine, summarise } from './summary.ts';
 import { harnessHash } from './harness.ts';
@@ -18,11 +18,7 @@ import { sumsGate } from './sums-gate.ts';
 import { Tally } from './tally.ts';
 import { verdictOf } from './verdict.ts';
 
-export interface ContractOptions {
-  /** Only kernels of this group. */
-  readonly group?: string | undefined;
-  /** Only this kernel. */
-  readonly kernel?: string | undefined;
+export interface ContractOptions extends Selection {
   /** Launches of each case; 3 when absent, and never fewer than 2: one launch repeats nothing. */
   readonly repeat?: number | undefined;
   /** Base seed of the fills; 1 when absent. */
@@ -30,8 +26,6 @@ export interface ContractOptions {
   readonly emit: (record: EngineRecord) => void;
   readonly print: (line: string) => void;
 }
-
-type Contracted = RegistryEntry & { readonly contract: Contract };
 
 /**
  * Judges the kernels that have a contract and prints the SUMMARY line.
@@ -42,8 +36,7 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   const { emit, print } = options;
   const repeat = Math.max(options.repeat ?? 3, 2);
   const seed = options.seed ?? 1;
-  const selected = select(await loadRegistry(), options);
-  const contracted = selected.filter((entry): entry is Contracted => entry.contract !== undefined);
+  const { contracted, without } = select(await loadRegistry(), options);
   print(`contract on ${gpu.adapter.name} (${gpu.adapter.evidence}), seed ${seed}, ${repeat} launches a case`);
   const kernels: ContractKernelRecord[] = [];
   const controls: ContractControlRecord[] = [];
@@ -60,20 +53,11 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
     for (const outcome of outcomes) emit(outcome);
     for (const line of kernelLine(record, outcomes)) print(line);
   }
-  const without = selected.filter(({ contract }) => !contract).map(({ kernel }) => kernel.name);
   if (without.length > 0) print(`no contract: ${without.join(', ')}`);
   for (const pass of unexpected) print(`unexpected pass: ${pass}`);
   const summary = summarise(gpu.adapter.name, kernels, controls, unexpected);
   emit(summary);
   print(summary.line);
-}
-
-function select(entries: readonly RegistryEntry[], { group, kernel }: ContractOptions): readonly RegistryEntry[] {
-  const selected = entries.filter((entry) => (group === undefined || entry.kernel.group === group) && (kernel === undefined || entry.kernel.name === kernel));
-  if (selected.length > 0) return selected;
-  const groups = [...new Set(entries.map((entry) => entry.kernel.group))].toSorted();
-  const names = entries.map((entry) => entry.kernel.name);
-  throw new EngineUsage(`no kernel ${kernel ?? ''} in group ${group ?? 'any'}; groups: ${groups.join(', ')}; kernels: ${names.join(', ')}`);
 }
 
 async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ record: ContractKernelRecord; unexpectedPasses: readonly string[] }> {
