@@ -29,10 +29,10 @@ interface DemoFlags {
 }
 
 /**
- * What the demo runs of fleet's own suites: the contract groups that the default arms' setting (qmm) belongs to, and two prompts. All of the
+ * What the demo runs of fleet's own suites: the contract group that the default arms' setting (qmm) belongs to, and two prompts. All of the
  * contract takes minutes an arm on a software driver, and the demo is to end in three.
  */
-const SHORT_CASES = ['contract/projection', 'contract/pointwise', 'decode/story', 'decode/unicode'] as const;
+const SHORT_CASES = ['contract/projection', 'decode/story', 'decode/unicode'] as const;
 
 /** `fleet demo`: everything that fleet does, on this machine alone, in one command. */
 export function registerDemo(program: Command): void {

@@ -46,7 +46,7 @@ test('lines that differ in their milliseconds only are the same: exit 0, and the
   expect(lines[0]).toMatch(/^r[0-9a-z]{10} {2}http:\/\/127\.0\.0\.1:\d+\/runs\/r[0-9a-z]{10}$/);
   expect(done.stdout).toMatch(/^soft +lines +software +same +/m);
   expect(lines.at(-1)).toBe(`page: ${lines[0]?.split('  ')[1]}`);
-  expect(done.stderr).toMatch(/soft lines: running, leg 1 of 2/);
+  expect(done.stderr).toMatch(/soft lines: preparing/);
   expect(done.stderr).toMatch(/soft lines: judged, same/);
 });
 
