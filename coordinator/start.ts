@@ -99,7 +99,7 @@ async function listen(server: Server, port: number): Promise<void> {
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), 2000);
+  const timer = setTimeout(() => server.closeAllConnections(), 500);
   await closed;
   clearTimeout(timer);
 }

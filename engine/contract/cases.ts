@@ -38,9 +38,18 @@ export function fillsOf(subject: Subject, shape: ContractShape): readonly Fill[]
 
 /**
  * Runs one shape and fill with every variant that serves it.
+ * @param enough asked after each variant: true leaves the others out. For planted faults, where one red variant is the answer and
+ *   compiling the others is most of the time on a CPU driver.
  * @returns figures by variant; an edge that a variant declines, or that does not fit the device, has none.
  */
-export async function runCase(subject: Subject, limits: Limits, shape: ContractShape, fill: Fill, gates: CaseGates): Promise<CaseFigures[]> {
+export async function runCase(
+  subject: Subject,
+  limits: Limits,
+  shape: ContractShape,
+  fill: Fill,
+  gates: CaseGates,
+  enough: () => boolean = () => false,
+): Promise<CaseFigures[]> {
   const { gpu, contract, edited } = subject;
   const { kernel } = contract;
   const figures: CaseFigures[] = [];
@@ -70,6 +79,7 @@ export async function runCase(subject: Subject, limits: Limits, shape: ContractS
       if (first) holdSame(gates.integrity, `${name} against ${first.variant} of family ${family}`, first.words, words);
       else firstOfFamily.set(family, { variant, words });
       figures.push(holdShapes(gates.shapes, name, run, words, expected));
+      if (enough()) break;
     }
   } finally {
     run.close();

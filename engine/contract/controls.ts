@@ -49,7 +49,7 @@ async function redGate(subject: Subject, limits: Limits, gate: Control['gate']):
   const small = contract.shapes.filter(({ shape }) => sizeOf(contract, shape) <= LARGEST_ELEMENTS);
   for (const shape of small.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
     for (const fill of fillsOf(subject, shape)) {
-      await runCase(subject, limits, shape, fill, gates);
+      await runCase(subject, limits, shape, fill, gates, () => asked.failed);
       if (asked.failed) return asked;
     }
   }

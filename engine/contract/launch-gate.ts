@@ -62,12 +62,19 @@ async function holdMechanism(tally: Tally, run: CaseRun, source: string, launch:
     const fault = guardFault(name, words) || differenceFault(name, withoutGuards(run.initial(name)), withoutGuards(words));
     tally.add(1, launch.variant, fault === '' ? '' : `with ${launch.entryPoint} silenced something else still wrote: ${fault}`);
   }
-  for (const other of all) {
-    if (other.entryPoint === launch.entryPoint) continue;
-    const without = await run.launch(launch, silence(source, other));
+  const others = [...new Map(all.map((other) => [other.entryPoint, other])).values()].filter((other) => other.entryPoint !== launch.entryPoint);
+  if (others.length > 0) {
+    const without = await run.launch(
+      launch,
+      others.reduce((text, other) => silence(text, other), source),
+    );
     for (const [name, words] of Object.entries(without)) {
       const fault = differenceFault(name, withoutGuards(normal[name]!), withoutGuards(words));
-      tally.add(1, launch.variant, fault === '' ? '' : `it depends on ${other.entryPoint}, the entry point of ${other.variant}: ${fault}`);
+      tally.add(
+        1,
+        launch.variant,
+        fault === '' ? '' : `it depends on the entry point of another variant (${others.map(({ entryPoint }) => entryPoint).join(', ')}): ${fault}`,
+      );
     }
   }
   for (const [constant, value] of Object.entries(launch.constants)) {

@@ -28,7 +28,7 @@ export async function judgeSource(subject: Subject, step: () => void): Promise<J
   const gates = { integrity: new Tally(), shapes: new Tally() };
   for (const shape of contract.shapes.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
     for (const fill of fillsOf(subject, shape)) {
-      await runCase(subject, gpu.adapter.limits, shape, fill, gates);
+      await runCase(subject, gpu.adapter.limits, shape, fill, gates, () => gates.integrity.failed || gates.shapes.failed);
       if (gates.integrity.failed) return red(2, gates.integrity);
       if (gates.shapes.failed) return red(3, gates.shapes);
       step();
