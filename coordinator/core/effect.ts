@@ -2,7 +2,13 @@
 import type { Rule } from '../protocol/run.ts';
 import type { Effect, PairRow } from '../protocol/verdict.ts';
 import type { Calibration } from './judge-input.ts';
-import { hodgesLehmann, median, otherModes, pairedGains, pairsToReach, signFlipP, smallestP } from './statistics.ts';
+import { fisherExact } from './fisher.ts';
+import { hodgesLehmann } from './hodges-lehmann.ts';
+import { countModes, otherModes } from './modes.ts';
+import { orderEffect } from './order-effect.ts';
+import { pairsNeeded } from './pairs-needed.ts';
+import { pairsToReach, signFlipP, smallestP } from './sign-flip.ts';
+import { median, pairedGains } from './statistics.ts';
 
 /** Two legs that ran next to each other, with the times that are compared. */
 export interface TimedPair {
@@ -28,12 +34,13 @@ export const LEAST_PAIRS = 3;
  * @param pairs in run order, at least one.
  */
 export function caseEffect(name: string, metric: string, pairs: readonly TimedPair[], rule: Rule, calibration: Calibration | null): CaseEffect {
-  const { gainPercent, medianPercent } = pairedGains(
-    pairs.map((pair) => pair.baselineMs),
-    pairs.map((pair) => pair.candidateMs),
-  );
-  const slowBaseline = otherModes(pairs.map((pair) => pair.baselineMs));
-  const slowCandidate = otherModes(pairs.map((pair) => pair.candidateMs));
+  const baselineMs = pairs.map((pair) => pair.baselineMs);
+  const candidateMs = pairs.map((pair) => pair.candidateMs);
+  const { gainPercent, medianPercent } = pairedGains(baselineMs, candidateMs);
+  const slowBaseline = otherModes(baselineMs);
+  const slowCandidate = otherModes(candidateMs);
+  const modes = countModes(baselineMs, candidateMs);
+  const needed = pairsNeeded(gainPercent);
   const rows: PairRow[] = pairs.map((pair, i) => ({
     case: name,
     pair: pair.pair,
@@ -61,6 +68,10 @@ export function caseEffect(name: string, metric: string, pairs: readonly TimedPa
     interval,
     signFlipP: signFlipP(gainPercent),
     smallestP: smallestP(rows.length),
+    signFlipTwoSidedP: signFlipP(gainPercent, 'two-sided'),
+    order: orderEffect(rows),
+    modes: { ...modes, fisherP: fisherExact(modes.baseline, modes.candidate).twoSided },
+    morePairs: needed === null ? null : Math.max(0, needed - rows.length),
     medianWithoutFlaggedPercent: flagged === 0 || unflagged.length === 0 ? null : median(unflagged),
     ruleMet: answer.met,
     ruleNote: answer.note,

@@ -5,7 +5,7 @@
 import type { JobView, RunView } from '../protocol/run.ts';
 import type { Effect, Verdict } from '../protocol/verdict.ts';
 import { stripControls } from './mask.ts';
-import { smallestP } from './statistics.ts';
+import { smallestP } from './sign-flip.ts';
 
 /** GitHub refuses comments over 65,536 characters; other readers are stricter. */
 export const REPORT_BYTES = 60_000;
@@ -155,18 +155,37 @@ function effects(verdicts: readonly Verdict[]): string {
       percent(effect.medianPercent),
       `${percent(effect.minPercent)} to ${percent(effect.maxPercent)}`,
       `${percent(effect.hodgesLehmannPercent)}${effect.interval === null ? '' : ` (${percent(effect.interval.low)} to ${percent(effect.interval.high)}, ${number(effect.interval.confidence * 100, 1)} %)`}`,
-      `${number(effect.signFlipP, 4)} (least ${number(smallestP(effect.pairs.length), 4)})`,
+      `${number(effect.signFlipP, 4)} (least ${number(smallestP(effect.pairs.length), 4)})${effect.signFlipTwoSidedP === undefined ? '' : `; two-sided ${number(effect.signFlipTwoSidedP, 4)}`}`,
       effect.medianWithoutFlaggedPercent === null ? '–' : percent(effect.medianWithoutFlaggedPercent),
     ]),
   );
   const text = table(
-    ['device', 'evidence', 'candidate', 'case', 'pairs', 'median gain', 'range', 'Hodges–Lehmann', 'sign-flip p', 'median without flagged'],
+    ['device', 'evidence', 'candidate', 'case', 'pairs', 'median gain', 'range', 'Hodges–Lehmann', 'sign-flip p, one-sided', 'median without flagged'],
     'llllrrrrrr',
     rows,
   );
   if (text === '') return '';
   const floors = [...new Set(verdicts.filter((verdict) => verdict.effects.length > 0).map((verdict) => `${verdict.device}: ${verdict.calibration}`))];
-  return `Gain = (baseline − candidate) / baseline of each pair; positive is faster.\n\n${text}\n\n${floors.join('; ')}.`;
+  const besides = verdicts.flatMap((verdict) =>
+    verdict.effects.flatMap((effect) => beside(effect).map((note) => `${verdict.device}, ${code(effect.case)}: ${note}`)),
+  );
+  const notes = [`${floors.join('; ')}.`, ...besides.map((note) => `- ${note}`)].join('\n');
+  return `Gain = (baseline − candidate) / baseline of each pair; positive is faster.\n\n${text}\n\n${notes}`;
+}
+
+/** Order, modes and pairs still needed: sentences, only where there is something to say. */
+function beside(effect: Effect): string[] {
+  const notes: string[] = [];
+  if (effect.order) notes.push(`second place within a pair costs ${percent(effect.order.secondSlowerPercent)} (p ${number(effect.order.p, 3)})`);
+  const { modes, morePairs } = effect;
+  if (modes && modes.baseline.hits + modes.candidate.hits > 0) {
+    const share = ({ hits, of }: { hits: number; of: number }): string => `${hits} of ${of}`;
+    notes.push(
+      `legs of another mode: baseline ${share(modes.baseline)}, candidate ${share(modes.candidate)} (Fisher p ${number(modes.fisherP, 3)}, two-sided)`,
+    );
+  }
+  if (morePairs) notes.push(`${morePairs} more pairs give 80 % odds of p ≤ 0.05, if gains go on as these`);
+  return notes;
 }
 
 function identities(verdicts: readonly Verdict[]): string {

@@ -45,7 +45,10 @@ export const pairRow = z.object({
 });
 export type PairRow = z.infer<typeof pairRow>;
 
-/** Statistics of one case's pairs. Null where too few pairs exist. */
+/** How many of an arm's legs ran in another mode. */
+const modeShare = z.object({ hits: z.int().min(0), of: z.int().min(0) });
+
+/** Statistics of one case's pairs. Null where too few pairs exist; what is optional is absent from verdicts of earlier versions. */
 export const effect = z.object({
   case: z.string(),
   metric: z.string().describe('what was timed, with its definition'),
@@ -58,7 +61,23 @@ export const effect = z.object({
   interval: z.object({ low: z.number(), high: z.number(), confidence: z.number() }).nullable(),
   signFlipP: z.number().describe('exact one-sided sign-flip test of gain > 0'),
   smallestP: z.number().describe('1 / 2^pairs, the least p that this many pairs can reach'),
+  signFlipTwoSidedP: z.number().optional().describe('the same test of gain ≠ 0'),
   medianWithoutFlaggedPercent: z.number().nullable(),
+  order: z
+    .object({ secondSlowerPercent: z.number(), p: z.number(), baselineFirst: z.int(), candidateFirst: z.int() })
+    .nullable()
+    .optional()
+    .describe('what second place within a pair costs; null where one order has no pair'),
+  modes: z
+    .object({ baseline: modeShare, candidate: modeShare, fisherP: z.number() })
+    .optional()
+    .describe('legs beyond 1.5× their arm’s median, and Fisher’s two-sided p that the arms share one rate'),
+  morePairs: z
+    .int()
+    .min(0)
+    .nullable()
+    .optional()
+    .describe('pairs still needed for 80 % odds of one-sided p ≤ 0.05, if gains go on as these; null where no number is enough'),
   ruleMet: z.boolean(),
   ruleNote: z.string(),
 });

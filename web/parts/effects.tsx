@@ -108,9 +108,30 @@ function CaseEffect({
         <Fact name="sign-flip p">
           {probability(effect.signFlipP)}{' '}
           <span class="aside">
-            least that {count(effect.pairs.length, 'pair')} can reach: {probability(effect.smallestP)}
+            one-sided{effect.signFlipTwoSidedP !== undefined && `, two-sided ${probability(effect.signFlipTwoSidedP)}`}; least that{' '}
+            {count(effect.pairs.length, 'pair')} can reach: {probability(effect.smallestP)}
           </span>
         </Fact>
+        {effect.order && (
+          <Fact name="order effect">
+            second place {fixed(effect.order.secondSlowerPercent, 2)} % slower{' '}
+            <span class="aside">
+              p {probability(effect.order.p)}; {effect.order.baselineFirst} baseline first, {effect.order.candidateFirst} candidate first
+            </span>
+          </Fact>
+        )}
+        {effect.modes && effect.modes.baseline.hits + effect.modes.candidate.hits > 0 && (
+          <Fact name="another mode">
+            baseline {effect.modes.baseline.hits} of {effect.modes.baseline.of}, candidate {effect.modes.candidate.hits} of {effect.modes.candidate.of} legs{' '}
+            <span class="aside">Fisher p {probability(effect.modes.fisherP)}, two-sided</span>
+          </Fact>
+        )}
+        {effect.morePairs !== undefined && effect.morePairs !== 0 && (
+          <Fact name="pairs needed">
+            {effect.morePairs === null ? 'no number is enough' : `${effect.morePairs} more`}{' '}
+            <span class="aside">for 80 % odds of p ≤ 0.05, if gains go on as these</span>
+          </Fact>
+        )}
         {effect.medianWithoutFlaggedPercent !== null && (
           <Fact name="without flagged">
             {gain(effect.medianWithoutFlaggedPercent)} % <span class="aside">not binding</span>
