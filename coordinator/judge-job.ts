@@ -97,6 +97,7 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
       suite,
       kind: row.spec.kind,
       timed: row.spec.timed,
+      ...(row.spec.time === undefined ? {} : { time: row.spec.time }),
       evidence,
       adapter: row.adapter,
       allowSoftware: run.allowSoftware,

@@ -27,6 +27,8 @@ export interface JudgeInput {
   readonly suite: string;
   readonly kind: ManifestSuite['kind'];
   readonly timed: boolean;
+  /** Timed `lines` suites: the printed field that holds the time; absent: the leg's wall time. */
+  readonly time?: string;
   /** What the device registered as. */
   readonly evidence: Evidence;
   /** Name of the adapter that the device registered with; absent: any. */

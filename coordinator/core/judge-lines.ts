@@ -1,8 +1,10 @@
 /** `lines` suites: what each command printed and how it ended, head against head. */
 import type { LineRow, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { compareLines, linesOf, stdoutOf } from './compare-lines.ts';
+import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
-import { ending, type ReadLeg } from './validity.ts';
+import { maskLine } from './mask.ts';
+import { ending, legName, type ReadLeg } from './validity.ts';
 
 /** What one case shows. `word` is the case's own; the suite's is the worst of them. */
 interface CaseFinding {
@@ -14,8 +16,14 @@ interface CaseFinding {
 /** Worst first. */
 const ORDER = ['new-failure', 'output-differs', 'pre-existing', 'fixed', 'same'] as const;
 
-/** Compares every case's stdout with its times masked; tallies and exit statuses tell a failure from another difference. */
-export function judgeLines(input: JudgeInput, legs: readonly ReadLeg[]): Pick<Verdict, 'lines'> & { word: VerdictWord; reason: string } {
+/**
+ * Compares every case's stdout with its times masked; tallies and exit statuses tell a failure from another difference. Where all is
+ * the same and the suite is timed, the sealed rule decides.
+ */
+export function judgeLines(
+  input: JudgeInput,
+  legs: readonly ReadLeg[],
+): Pick<Verdict, 'lines'> & Partial<Pick<Verdict, 'effects'>> & { word: VerdictWord; reason: string } {
   const findings = [...new Set(legs.map((leg) => leg.case))].map((name) => {
     const own = legs.filter((leg) => leg.case === name);
     return judgeCase(
@@ -30,11 +38,38 @@ export function judgeLines(input: JudgeInput, legs: readonly ReadLeg[]): Pick<Ve
   if (word !== 'same') return { word, reason: telling.map((finding) => finding.reason).join('; '), lines };
   const masked = [...new Set(lines.flatMap((row) => row.masked))];
   const outside = masked.length === 0 ? '' : `, outside of the masked ${masked.join(', ')}`;
-  return {
-    word,
-    reason: `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} of ${findings.length} ${findings.length === 1 ? 'case' : 'cases'} equal${outside}`,
-    lines,
-  };
+  const same = `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} of ${findings.length} ${findings.length === 1 ? 'case' : 'cases'} equal${outside}`;
+  if (!input.timed) return { word, reason: same, lines };
+  const timed = timedCases(input, legs);
+  return typeof timed === 'string' ? { word: 'void', reason: timed, lines } : { ...judgeGains(input, timed, same), lines };
+}
+
+/** Every case's pairs by the printed field that the manifest names, else by the agent's clock; or why a leg has no time. */
+function timedCases(input: JudgeInput, legs: readonly ReadLeg[]): TimedCase[] | string {
+  const metric = input.time === undefined ? 'wall time of the process, by the agent’s clock' : `the printed field ${input.time}`;
+  const times: { case: string; index: number; arm: number; pair: number | null; ms: number }[] = [];
+  for (const leg of legs) {
+    const printed = input.time === undefined ? [leg.measure.wallMs] : printedTimes(leg, input.time);
+    if (printed.length !== 1 || !(printed[0]! > 0))
+      return `${legName(input, leg)} prints ${printed.length === 1 ? 'no positive time' : `${printed.length} times`} as ${input.time ?? 'its wall time'}, and one is needed`;
+    times.push({ case: leg.case, index: leg.index, arm: leg.arm, pair: leg.pair, ms: printed[0]! });
+  }
+  return [...new Set(times.map((leg) => leg.case))].map((name) => ({
+    case: name,
+    metric,
+    pairs: timedPairs(
+      times.filter((leg) => leg.case === name),
+      input.candidateArm,
+    ),
+  }));
+}
+
+function printedTimes(leg: ReadLeg, name: string): number[] {
+  return linesOfLeg(leg).flatMap((line) =>
+    maskLine(line)
+      .times.filter((time) => time.name === name)
+      .map((time) => time.ms),
+  );
 }
 
 const linesOfLeg = (leg: ReadLeg): string[] => linesOf(stdoutOf(leg.log ?? '', leg.measure.stdoutBytes));

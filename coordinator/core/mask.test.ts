@@ -28,7 +28,7 @@ describe('the published line shapes', () => {
     ['1 kernel, 1 pass gates 1-4, 0 fail; 1 control: 0 red as planted, 1 missed', { kernels: 1, pass: 1, fail: 0, controls: 1, caught: 0, missed: 1 }, 1],
   ])('%s', (text, tally, failures) => {
     const line = maskLine(text);
-    expect(line).toEqual({ masked: text, fields: [], tally });
+    expect(line).toEqual({ masked: text, fields: [], times: [], tally });
     expect(failuresOf(line.tally!)).toBe(failures);
   });
 
@@ -79,4 +79,16 @@ it('a line of any length is masked, and a time far into it is found', () => {
   for (const text of ['a', '1', ' ', 'a-', 'a ', '1 ', 'a=', '1-1', 'a_ms ', '"', 'x']) expect(maskLine(text.repeat(250_000 / text.length)).fields).toEqual([]);
   expect(maskLine(`${'word '.repeat(5000)}took 12.5 ms, 3 kernels`).masked).toMatch(/took ⟨time⟩ ms, 3 kernels$/);
   expect(maskLine(`${'x'.repeat(9000)} took 12.5 ms`)).toMatchObject({ masked: `${'x'.repeat(9000)} took ⟨time⟩ ms`, fields: ['took ms'] });
+});
+
+it.each([
+  ['RESULT a decode_ms=13536 passed=1 total=1', [{ name: 'decode_ms', ms: 13536 }]],
+  ['decode_us: 12.5, wallMs=3.5, total_s=2', [0.0125, 3.5, 2000]],
+  ['gates 1,234 ms and load 2 s and step 3 min', [1234, 2000]],
+  ['duration=1.5 s; elapsed=7', [1500]],
+  // A range and a time per something are no one time; a rate and a count are none at all.
+  ['took 12-14 ms, 3 ms/token, 52 tok/s, 8 kernels', []],
+])('%s: times in milliseconds', (text, times) => {
+  const found = maskLine(text).times;
+  expect(times.every((time) => typeof time === 'number') ? found.map((time) => time.ms) : found).toEqual(times);
 });

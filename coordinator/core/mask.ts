@@ -14,6 +14,8 @@ export interface MaskedLine {
   readonly masked: string;
   /** Names of what was taken out, in order, such as `gates ms` or `elapsed_ms`. */
   readonly fields: readonly string[];
+  /** What was taken out and is a time of known unit, in order. */
+  readonly times: readonly { readonly name: string; readonly ms: number }[];
   /** Null where the line is no tally. */
   readonly tally: Tally | null;
 }
@@ -115,23 +117,42 @@ function piecesOf(line: string): string[] {
  * @param line without its line end.
  */
 export function maskLine(line: string): MaskedLine {
-  const pieces = piecesOf(stripControls(line).trimEnd()).map((piece) => (piece.length > PIECE ? { masked: piece, fields: [] } : maskPiece(piece)));
+  const pieces = piecesOf(stripControls(line).trimEnd()).map((piece) => (piece.length > PIECE ? { masked: piece, fields: [], times: [] } : maskPiece(piece)));
   const masked = pieces.map((piece) => piece.masked).join('');
-  return { masked, fields: [...new Set(pieces.flatMap((piece) => piece.fields))], tally: tallyOf(masked) };
+  return { masked, fields: [...new Set(pieces.flatMap((piece) => piece.fields))], times: pieces.flatMap((piece) => piece.times), tally: tallyOf(masked) };
 }
 
-function maskPiece(piece: string): Pick<MaskedLine, 'masked' | 'fields'> {
+function maskPiece(piece: string): Pick<MaskedLine, 'masked' | 'fields' | 'times'> {
   let masked = piece;
-  const found: { at: number; name: string }[] = [];
+  const found: { at: number; name: string; ms: number | null }[] = [];
   for (const rule of RULES) {
     masked = masked.replace(rule.pattern, (...args) => {
       const groups = args.at(-1) as Record<string, string | undefined>;
-      found.push({ at: args.at(-3) as number, name: rule.name(groups) });
+      found.push({ at: args.at(-3) as number, name: rule.name(groups), ms: rule.mask === '⟨time⟩' ? inMs(groups) : null });
       if (groups['key'] !== undefined) return `${groups['key']}${groups['join'] ?? ''}${rule.mask}${groups['unit'] ?? ''}`;
       return `${groups['lead'] ?? ''}${rule.mask}${groups['gap'] ?? ''}${groups['unit'] ?? ''}`;
     });
   }
-  return { masked, fields: found.toSorted((a, b) => a.at - b.at).map((field) => field.name) };
+  const inOrder = found.toSorted((a, b) => a.at - b.at);
+  return { masked, fields: inOrder.map((field) => field.name), times: inOrder.flatMap(({ name, ms }) => (ms === null ? [] : [{ name, ms }])) };
+}
+
+/** Units by their first letters; what begins with none of them is no unit of time. */
+const UNIT_MS: readonly (readonly [RegExp, number])[] = [
+  [/^(?:ns|nsec|nano)/, 1e-6],
+  [/^(?:us|µs|μs|usec|micro)/, 1e-3],
+  [/^(?:ms|msec|milli)/, 1],
+  [/^(?:s|sec)/, 1000],
+  [/^min/, 60_000],
+  [/^h/, 3_600_000],
+];
+
+/** A match's value in milliseconds, its unit behind the value or at the end of the key; null for a range, or without a unit. */
+function inMs(groups: Readonly<Record<string, string | undefined>>): number | null {
+  const unit = (groups['unit'] ?? '').trim() || (/[A-Z]?[a-z]+$/.exec(groups['key'] ?? '')?.[0] ?? '').toLowerCase();
+  const factor = UNIT_MS.find(([pattern]) => pattern.test(unit) && !unit.includes('/'))?.[1];
+  const value = Number((groups['value'] ?? '').replaceAll(/[,_]/g, ''));
+  return factor === undefined || !Number.isFinite(value) ? null : value * factor;
 }
 
 /** Totals in words: "3 pass gates 1-4", "1 red as planted". */

@@ -316,6 +316,35 @@ describe('lines suites', () => {
   });
 });
 
+describe('timed lines', () => {
+  const pair = (leg: { pair: number | null }): number => leg.pair! - 1;
+  const replay = (changes: Partial<JudgeInput> = {}, text = (ms: number): string => `RESULT unicode decode_ms=${ms}: passed=1 total=1\n`): JudgeInput =>
+    linesJob((leg) => ({ stdout: text((leg.arm === 0 ? BASE : CAND)[pair(leg)]!) }), { timed: true, time: 'decode_ms', ...changes });
+
+  it('are judged by the sealed rule on the printed field', () => {
+    const verdict = judged(replay());
+    expect(verdict.verdict).toBe('rule-met');
+    expect(verdict.effects[0]!.pairs.map((row) => Number(row.gainPercent.toFixed(3)))).toEqual([65.019, 65.041, 64.512]);
+    expect(verdict.effects[0]!.metric).toBe('the printed field decode_ms');
+    expect(verdict.reason).toContain('1 line of 1 case equal, outside of the masked decode_ms');
+  });
+
+  it('take the wall time where no field is named', () => {
+    const job = linesJob(() => ({ stdout: 'ok\n' }), { timed: true });
+    const timed = { ...job, legs: job.legs.map((leg) => ({ ...leg, measure: { ...leg.measure!, wallMs: leg.arm === 0 ? 1000 : 800 } })) };
+    expect(judged(timed).effects[0]).toMatchObject({ medianPercent: 20, metric: 'wall time of the process, by the agent’s clock' });
+  });
+
+  it('show no gain for other lines, nor a time that is not there once', () => {
+    const wrong = linesJob((leg) => ({ stdout: `decode_ms=${leg.arm === 0 ? 9 : 1}: passed=${leg.arm} total=1\n` }), { timed: true, time: 'decode_ms' });
+    expect(judged(wrong)).toMatchObject({ verdict: 'fixed', effects: [] });
+    expect(judged(replay({ time: 'load_ms' }))).toMatchObject({ verdict: 'void', effects: [] });
+    expect(judged(replay({ time: 'load_ms' })).reason).toContain('prints 0 times as load_ms');
+    expect(judged(replay({}, (ms) => `decode_ms=${ms} decode_ms=${ms}\n`)).reason).toContain('prints 2 times');
+    expect(judged(replay({}, () => 'decode_ms=0\n')).reason).toContain('no positive time');
+  });
+});
+
 it('computedFrom depends on the records, the rule, and nothing else', () => {
   const hash = judged(published()).computedFrom;
   expect(judged(published()).computedFrom).toBe(hash);

@@ -7,10 +7,10 @@ import type { DecodeRecord } from '../../engine/protocol.ts';
 import type { Identity, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { seal } from './canonical.ts';
 import { compareDecode, type DecodedLeg } from './compare-decode.ts';
-import { caseEffect, type CaseEffect, type TimedPair } from './effect.ts';
 import { judgeContract } from './judge-contract.ts';
-import { judgeLines } from './judge-lines.ts';
+import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
+import { judgeLines } from './judge-lines.ts';
 import { checkLegs, legsOf, type ReadLeg } from './validity.ts';
 
 type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
@@ -82,28 +82,14 @@ function judgeDecode(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
   if (input.rule.identity === 'differ') return { word: 'rule-met', reason: 'the outputs differ, as the sealed rule asks; no timing is compared', identities };
   if (!input.timed) return { word: 'same', reason: `${sameWords(identities)}; nothing was timed`, identities };
 
-  const effects: CaseEffect[] = [];
+  const timed: TimedCase[] = [];
   for (const name of cases) {
-    const pairs = timedPairs(arm(name, 0), arm(name, input.candidateArm));
-    if (pairs.length < input.pairs) return { word: 'void', reason: `${name} holds ${pairs.length} of ${input.pairs} pairs`, identities };
     const { metric, unlike: definitions } = metricOf(arm(name, 0), arm(name, input.candidateArm));
     if (definitions !== null) return { word: 'undecided', reason: `${name}: ${definitions}`, identities };
-    effects.push(caseEffect(name, metric, pairs, input.rule, input.calibration));
+    const clocked = decoded.filter((leg) => leg.case === name).map((leg) => ({ ...leg, ms: leg.decode.timing.totalMs }));
+    timed.push({ case: name, metric, pairs: timedPairs(clocked, input.candidateArm) });
   }
-  const rows = effects.map((item) => item.effect);
-  const failed = effects.filter((item) => item.undecided === null && !item.effect.ruleMet);
-  if (failed.length > 0)
-    return { word: 'rule-not-met', reason: failed.map(({ effect }) => `${effect.case}: ${effect.ruleNote}`).join('; '), identities, effects: rows };
-  const open = effects.flatMap((item) => (item.undecided === null ? [] : [item.undecided]));
-  if (open.length > 0) return { word: 'undecided', reason: open.join('; '), identities, effects: rows };
-  const p = Math.max(...rows.map((effect) => effect.signFlipP));
-  const floor = input.calibration === null ? 'no A/A calibration' : `above the A/A floor of ${input.calibration.floorPercent} %`;
-  return {
-    word: 'rule-met',
-    reason: `${rows.map((effect) => `${effect.case} ${effect.ruleNote.split(',', 1)[0]!}`).join('; ')}; ${sameWords(identities)}; p ${Number(p.toPrecision(3))}, ${floor}`,
-    identities,
-    effects: rows,
-  };
+  return { ...judgeGains(input, timed, sameWords(identities)), identities };
 }
 
 function sameWords(identities: readonly Identity[]): string {
@@ -115,23 +101,6 @@ function sameWords(identities: readonly Identity[]): string {
 function identityReason(item: Identity): string {
   const step = item.firstDifferingStep === null ? '' : `, first differing step ${item.firstDifferingStep}`;
   return `${item.case}: ${item.note}${step}`;
-}
-
-/** Pairs in run order. A pair is a baseline and a candidate leg that the plan numbered alike. */
-function timedPairs(baseline: readonly (ReadLeg & DecodedLeg)[], candidate: readonly (ReadLeg & DecodedLeg)[]): TimedPair[] {
-  const pairs: TimedPair[] = [];
-  for (const leg of candidate) {
-    const other = baseline.find((item) => item.pair === leg.pair && item.pair !== null);
-    if (other === undefined || leg.pair === null) continue;
-    pairs.push({
-      pair: leg.pair,
-      baselineLeg: other.index,
-      candidateLeg: leg.index,
-      baselineMs: other.decode.timing.totalMs,
-      candidateMs: leg.decode.timing.totalMs,
-    });
-  }
-  return pairs.toSorted((a, b) => a.pair - b.pair);
 }
 
 /** Times are comparable only when every leg timed the same interval. */

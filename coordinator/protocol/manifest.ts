@@ -29,6 +29,8 @@ export const manifestSuite = z.strictObject({
   settings: z.boolean().default(false),
   /** Timed suites run `pairs` pairs of legs a case; others one leg per arm and case. */
   timed: z.boolean().default(false),
+  /** Timed `lines` suites: the printed field that holds the time, as masking names it (`decode_ms`, `gates ms`). Absent: the process's wall time. */
+  time: z.string().min(1).max(80).optional(),
   timeoutS: z.int().min(1).max(86_400).default(600),
 });
 
