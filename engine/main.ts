@@ -118,6 +118,13 @@ async function main(argv: readonly string[]): Promise<number> {
       );
     });
 
+  withDevice(program.command('probe'))
+    .description('measure the device: read stream, dispatch, submit and readback, and whether its timestamps can be believed')
+    .action(async (options: DeviceOptions) => {
+      const { probeCommand } = await import('./probe/command.ts');
+      status = await runCommand('probe', options, noSettings, (session) => probeCommand(session, options));
+    });
+
   withRecords(program.command('synth'))
     .description('write a random checkpoint in the MLX 4-bit layout; the same seed gives the same bytes')
     .requiredOption('--config <name>', 'tiny, 2b, 2b-slice or awkward')

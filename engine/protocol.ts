@@ -211,6 +211,38 @@ export const decodeRecord = z.object({
   logitsFile: z.object({ path: z.string(), bytes: z.int(), sha256 }).nullable(),
 });
 
+const latency = z.object({ samples: z.int().min(1), p50Us: z.number().nonnegative(), p99Us: z.number().nonnegative() });
+
+/** What the device itself can do, measured: the ceilings that kernels are held against. Gigabytes are 10⁹ bytes. */
+export const probeRecord = z.object({
+  ...base,
+  kind: z.literal('probe'),
+  adapter: z.string(),
+  clock: z.enum(['timestamp', 'wall']).describe('what times on the device were taken by: wall wherever timestamps are not trusted'),
+  timestamps: z.object({
+    available: z.boolean(),
+    trusted: z.boolean(),
+    ratio: z.number().nullable().describe('median of stamped span / wall span from submit to the empty queue, over runs of some 10 ms; null: none'),
+    why: z.string().describe('why they are not trusted; empty otherwise'),
+  }),
+  readStream: z.array(
+    z.object({
+      bytes: z.int(),
+      ms: z.number().positive().describe('one read of the buffer: the fastest sample'),
+      gbPerS: z.number().positive(),
+      repeats: z.int().describe('reads a sample'),
+      vectors: z.int().describe('16-byte loads a lane, of the grid that was fastest'),
+    }),
+  ),
+  readCeilingGbPerS: z.number().positive().describe('of the largest buffer, which no cache holds'),
+  dispatch: z
+    .object({ dispatches: z.int(), pipelines: z.int(), gpuUs: z.number().nullable(), hostUs: z.number(), wallUs: z.number() })
+    .describe('one more dependent dispatch in a pass, pipelines in turn: on the device (null: timestamps not trusted), on the host, and in all'),
+  submitWait: latency.describe('one dispatch submitted and waited for on an idle queue'),
+  submitMap: latency.describe('256 bytes copied, submitted and mapped on an idle queue'),
+  probeMs: milliseconds,
+});
+
 /** The engine broke (exit 70) or timed out (exit 124): what it knew. */
 export const failureRecord = z.object({ ...base, kind: z.literal('failure'), reason: z.string(), next: z.string() });
 
@@ -234,6 +266,7 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   contractMutantsRecord,
   contractMutantsSummaryRecord,
   decodeRecord,
+  probeRecord,
   failureRecord,
   endRecord,
 ]);
@@ -244,6 +277,7 @@ export type ContractKernelRecord = z.infer<typeof contractKernelRecord>;
 export type ContractControlRecord = z.infer<typeof contractControlRecord>;
 export type ContractSummaryRecord = z.infer<typeof contractSummaryRecord>;
 export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
+export type ProbeRecord = z.infer<typeof probeRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 
 /**

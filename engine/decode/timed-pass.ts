@@ -6,6 +6,7 @@
 import type { Gpu } from '../gpu/device.ts';
 import type { Stream, StreamCounters } from '../gpu/stream.ts';
 import type { DecodeRecord } from '../protocol.ts';
+import { percentile } from '../statistics.ts';
 import type { Decoder } from './decoder.ts';
 import { chosenId } from './identity-pass.ts';
 
@@ -83,10 +84,4 @@ export async function timedPass(gpu: Gpu, stream: Stream, decoder: Decoder, step
       totalMs: end - start,
     },
   };
-}
-
-/** Nearest-rank percentile; 0 of nothing. */
-function percentile(values: readonly number[], fraction: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? 0;
 }

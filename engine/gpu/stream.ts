@@ -13,6 +13,11 @@ export type SubmitTrigger = 'token' | 'readback' | 'upload' | 'batch-cap' | 'tim
 /** A pass longer than this is submitted as it is (`batch-cap`), so that a long prefill cannot trip a driver's watchdog. */
 const BATCH_CAP = 2048;
 
+/** Gives each pass the timestamp that its end is written to. */
+export interface PassStamps {
+  next(label: string): GPUComputePassTimestampWrites;
+}
+
 export interface StreamCounters {
   readonly submits: Record<string, number>;
   readonly dispatches: Record<string, number>;
@@ -25,6 +30,7 @@ export class Stream {
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
   #recorded = 0;
+  #stamps: PassStamps | undefined;
   #counters: StreamCounters = { submits: {}, dispatches: {}, bytesReadBack: 0 };
 
   constructor(gpu: Gpu) {
@@ -40,8 +46,27 @@ export class Stream {
     this.#counters = { submits: {}, dispatches: {}, bytesReadBack: 0 };
   }
 
+  /** From here on each dispatch is a pass of its own, whose end is stamped under its kernel's name; undefined: no longer. */
+  stampEach(stamps: PassStamps | undefined): void {
+    this.#endPass();
+    this.#stamps = stamps;
+  }
+
+  /** Ends the open pass, and begins one whose end is stamped as `label`. */
+  beginStamped(stamps: PassStamps, label: string): void {
+    this.#endPass();
+    this.#pass = this.#encode().beginComputePass({ timestampWrites: stamps.next(label) });
+  }
+
+  /** Records the copy of the first `count` stamps of a query set, ending the open pass. */
+  resolve(set: GPUQuerySet, count: number, to: GPUBuffer): void {
+    this.#endPass();
+    this.#encode().resolveQuerySet(set, 0, count, to, 0);
+  }
+
   /** Records one dispatch into the open pass. */
   record(dispatch: Dispatch): void {
+    if (this.#stamps) this.beginStamped(this.#stamps, dispatch.kernel);
     this.#pass ??= this.#encode().beginComputePass();
     this.#pass.setPipeline(dispatch.pipeline);
     this.#pass.setBindGroup(0, dispatch.bindGroup);
@@ -81,13 +106,13 @@ export class Stream {
   }
 
   /**
-   * Submits and reads `bytes` bytes of a buffer back.
+   * Submits, counted as `trigger`, and reads `bytes` bytes of a buffer back.
    * @throws EngineBroken when any earlier work of this stream was invalid or the device was lost; EngineTimeout.
    */
-  async read(buffer: GPUBuffer, byteOffset: number, bytes: number): Promise<ArrayBuffer> {
+  async read(buffer: GPUBuffer, byteOffset: number, bytes: number, trigger: SubmitTrigger = 'readback'): Promise<ArrayBuffer> {
     const staging = this.#gpu.device.createBuffer({ size: bytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
     this.copy(buffer, byteOffset, staging, 0, bytes);
-    this.submit('readback');
+    this.submit(trigger);
     try {
       return await this.map(staging, bytes);
     } finally {
