@@ -2,7 +2,7 @@
  * The engine's command line. One process runs one command, writes what it did as records, and says nothing about jobs,
  * queues or HTTP: it has never heard of them.
  */
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { listDevices } from './devices.ts';
 import { openGpuAnywhere } from './gpu/relaunch.ts';
 import { EXIT } from './protocol.ts';
@@ -31,6 +31,7 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly logits?: string;
   readonly pinnedIds?: string;
   readonly timedReadback?: boolean;
+  readonly twoLength?: readonly [number, number];
 }
 
 interface SynthCommandOptions extends SessionOptions {
@@ -43,6 +44,13 @@ function count(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('it must be a positive whole number.');
   return value;
+}
+
+function twoLengths(text: string): [number, number] {
+  const [short, long] = text.split(',').map(count);
+  if (short === undefined || long === undefined || short >= long || text.split(',').length > 2)
+    throw new InvalidArgumentError('it must be two whole numbers, the shorter first, such as 4,12.');
+  return [short, long];
 }
 
 function seedNumber(text: string): number {
@@ -107,6 +115,9 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--logits <file>', 'write all logits rows there, little-endian float32')
     .option('--pinned-ids <file>', 'JSON array of the ids that must come out')
     .option('--timed-readback', 'read every logits row back inside the timed pass too')
+    .addOption(
+      new Option('--two-length <a,b>', 'decode b steps, and a steps before, and give the exact counts of one token').argParser(twoLengths).conflicts('steps'),
+    )
     .action(async (options: DecodeCommandOptions) => {
       const { decodeCommand } = await import('./decode/command.ts');
       const { parseSettings } = await import('./decode/settings.ts');
@@ -114,7 +125,7 @@ async function main(argv: readonly string[]): Promise<number> {
         'decode',
         options,
         () => parseSettings(options.set),
-        (session) => decodeCommand(session, options),
+        (session) => decodeCommand(session, options.twoLength ? { ...options, shorter: options.twoLength[0], steps: options.twoLength[1] } : options),
       );
     });
 

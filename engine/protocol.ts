@@ -186,6 +186,12 @@ export const timing = z.object({
   totalMs: milliseconds.describe('prefill + decode of the timed pass'),
 });
 
+const counters = z.object({
+  submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
+  dispatches: z.record(z.string(), z.int()).describe('per kernel'),
+  bytesReadBack: z.int(),
+});
+
 /** Greedy decode of one prompt. `digest` = SHA-256 over all logits rows, little-endian float32, in step order. */
 export const decodeRecord = z.object({
   ...base,
@@ -201,14 +207,18 @@ export const decodeRecord = z.object({
   checksumsMatch: z.boolean().describe('the timed pass reproduced pass 1’s per-step device checksums'),
   pinnedIdsMatch: z.boolean().nullable().describe('against --pinned-ids; null where the case pins none'),
   timing,
-  counters: z.object({
-    submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
-    dispatches: z.record(z.string(), z.int()).describe('per kernel'),
-    bytesReadBack: z.int(),
-  }),
+  counters,
   settings: z.record(z.string(), z.string()),
   adapter: z.string(),
   logitsFile: z.object({ path: z.string(), bytes: z.int(), sha256 }).nullable(),
+});
+
+/** Exact counts of one token (`decode --two-length A,B`): (counts of B − counts of A) / (B − A), every one of them whole. */
+export const twoLengthRecord = z.object({
+  ...base,
+  kind: z.literal('two-length'),
+  runs: z.tuple([z.object({ steps: z.int(), counters }), z.object({ steps: z.int(), counters })]),
+  perToken: counters,
 });
 
 const latency = z.object({ samples: z.int().min(1), p50Us: z.number().nonnegative(), p99Us: z.number().nonnegative() });
@@ -266,6 +276,7 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   contractMutantsRecord,
   contractMutantsSummaryRecord,
   decodeRecord,
+  twoLengthRecord,
   probeRecord,
   failureRecord,
   endRecord,
@@ -277,6 +288,7 @@ export type ContractKernelRecord = z.infer<typeof contractKernelRecord>;
 export type ContractControlRecord = z.infer<typeof contractControlRecord>;
 export type ContractSummaryRecord = z.infer<typeof contractSummaryRecord>;
 export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
+export type TwoLengthRecord = z.infer<typeof twoLengthRecord>;
 export type ProbeRecord = z.infer<typeof probeRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 

@@ -11,12 +11,13 @@ import { readConfig, type ModelConfig } from '../model/config.ts';
 import { checkTensors } from '../model/tensors.ts';
 import { loadTokenizer, type TextCodec } from '../model/tokenizer.ts';
 import { Weights } from '../model/weights.ts';
-import { RECORD_SCHEMA, type DecodeRecord } from '../protocol.ts';
+import { RECORD_SCHEMA, type DecodeRecord, type TwoLengthRecord } from '../protocol.ts';
 import type { Session } from '../session.ts';
 import { Decoder } from './decoder.ts';
 import { identityPass } from './identity-pass.ts';
 import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
-import { timedPass } from './timed-pass.ts';
+import { timedPass, type Timed } from './timed-pass.ts';
+import { countLines, perToken } from './two-length.ts';
 
 export interface DecodeOptions extends PromptOptions {
   readonly model: string;
@@ -25,6 +26,8 @@ export interface DecodeOptions extends PromptOptions {
   readonly logits?: string | undefined;
   readonly pinnedIds?: string | undefined;
   readonly timedReadback?: boolean | undefined;
+  /** Also decode this many steps, fewer than `steps`, and give the exact counts of one token. */
+  readonly shorter?: number | undefined;
   readonly adapter?: string | undefined;
   readonly allowSoftware?: boolean | undefined;
 }
@@ -53,9 +56,11 @@ export async function decodeCommand(session: Session, options: DecodeOptions): P
       session.print(`ignored what is not the text model's: ${Array.from(ignored, ([part, count]) => `${count} ${part} tensors`).join(', ')}`);
     const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
     session.emit(gpu.adapter);
-    const record = await decode(gpu, session, options, job, checkpoint);
-    session.emit(record);
-    printRecord(session, record);
+    for (const record of await decode(gpu, session, options, job, checkpoint)) {
+      session.emit(record);
+      if (record.kind === 'decode') printRecord(session, record);
+      else for (const line of countLines(record.perToken)) session.print(line);
+    }
   } catch (error) {
     if (error instanceof LaunchRefused)
       throw new EngineRefused(`a kernel does not serve this model: ${error.message}`, 'use a model of a served size', { cause: error });
@@ -83,7 +88,7 @@ function prepare(options: DecodeOptions): Job {
   return { folder, config, codec, prompt, context, pinned };
 }
 
-async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: Job, checkpoint: Checkpoint): Promise<DecodeRecord> {
+async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: Job, checkpoint: Checkpoint): Promise<(DecodeRecord | TwoLengthRecord)[]> {
   const { config, prompt, context, codec, pinned } = job;
   const { steps } = options;
   const sha256 = await checkpoint.sha256();
@@ -100,8 +105,11 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     qmmPrompt: session.settings['qmm-prompt']!,
   });
   const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
-  const timed = await timedPass(gpu, stream, decoder, steps, config.vocab, options.timedReadback ?? false);
-  return {
+  const run = (count: number): Promise<Timed> => timedPass(gpu, stream, decoder, count, config.vocab, options.timedReadback ?? false);
+  const short = options.shorter === undefined ? undefined : { steps: options.shorter, counters: (await run(options.shorter)).counters };
+  const timed = await run(steps);
+  const long = { steps, counters: timed.counters };
+  const record: DecodeRecord = {
     schema: RECORD_SCHEMA,
     kind: 'decode',
     model: { id: basename(job.folder), sha256 },
@@ -121,6 +129,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     // The file holds the very bytes that were hashed.
     logitsFile: options.logits === undefined ? null : { path: options.logits, bytes: statSync(options.logits).size, sha256: identity.digest },
   };
+  return short ? [record, { schema: RECORD_SCHEMA, kind: 'two-length', runs: [short, long], perToken: perToken(short, long) }] : [record];
 }
 
 function printRecord({ print }: Session, record: DecodeRecord): void {
