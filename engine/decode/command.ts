@@ -103,6 +103,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     chunk: Number(session.settings['chunk']),
     qmm: session.settings['qmm']!,
     qmmPrompt: session.settings['qmm-prompt']!,
+    gdnPrompt: session.settings['gdn-prompt']!,
   });
   const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
   const run = (count: number): Promise<Timed> => timedPass(gpu, stream, decoder, count, config.vocab, options.timedReadback ?? false);

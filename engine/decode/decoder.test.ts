@@ -26,8 +26,8 @@ describe('ropeTable', () => {
 
 describe('parseSettings', () => {
   it('fills in the defaults', () => {
-    expect(parseSettings([])).toEqual({ qmm: 'scalar', 'qmm-prompt': 'tile-rows', chunk: '64' });
-    expect(parseSettings(['qmm=vec4', 'chunk=8', 'chunk=16'])).toEqual({ qmm: 'vec4', 'qmm-prompt': 'tile-rows', chunk: '16' });
+    expect(parseSettings([])).toEqual({ qmm: 'scalar', 'qmm-prompt': 'tile-rows', 'gdn-prompt': 'token-loop', chunk: '64' });
+    expect(parseSettings(['qmm=vec4', 'chunk=8', 'chunk=16'])).toEqual({ qmm: 'vec4', 'qmm-prompt': 'tile-rows', 'gdn-prompt': 'token-loop', chunk: '16' });
   });
 
   it('refuses unknown keys and values', () => {

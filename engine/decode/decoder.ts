@@ -23,6 +23,8 @@ export interface DecoderOptions {
   readonly qmm: string;
   /** Variant of qmm-q4 for the rows of a prompt chunk. */
   readonly qmmPrompt: string;
+  /** How the delta rule of several rows is computed. */
+  readonly gdnPrompt: string;
 }
 
 /** A part of the prompt: `rows` ids from position `start` on. */
@@ -73,7 +75,7 @@ export class Decoder {
 
   /** Builds everything for one prompt. @throws as `buildSteps`. */
   static async create(gpu: Gpu, config: ModelConfig, weights: Weights, options: DecoderOptions): Promise<Decoder> {
-    const { context, qmm, qmmPrompt } = options;
+    const { context, qmm, qmmPrompt, gdnPrompt } = options;
     const chunks = chunksOf(options.prompt.length, options.chunk);
     const first = chunks[0];
     const last = chunks.at(-1);
@@ -93,6 +95,7 @@ export class Decoder {
       position,
       qmm,
       qmmPrompt,
+      gdnPrompt,
       rows,
       kind,
     });

@@ -5,9 +5,11 @@
 import { conv1dDecode } from '../../kernels/conv1d-decode/conv1d-decode.ts';
 import { conv1dPrefill } from '../../kernels/conv1d-prefill/conv1d-prefill.ts';
 import { gatedRmsNorm } from '../../kernels/gated-rms-norm/gated-rms-norm.ts';
+import { gdnChunkPrepare } from '../../kernels/gdn-chunk-prepare/gdn-chunk-prepare.ts';
 import { gdnDecode } from '../../kernels/gdn-decode/gdn-decode.ts';
 import { gdnGates } from '../../kernels/gdn-gates/gdn-gates.ts';
 import { gdnPrefill } from '../../kernels/gdn-prefill/gdn-prefill.ts';
+import { gdnPrefillChunked, type GdnPrefillChunkedShape } from '../../kernels/gdn-prefill-chunked/gdn-prefill-chunked.ts';
 import { qkL2Norm } from '../../kernels/qk-l2-norm/qk-l2-norm.ts';
 import { EngineBroken } from '../errors.ts';
 import { project, type GraphContext } from './graph-context.ts';
@@ -34,6 +36,10 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
   const recurred = scratch.rows('recurrence output', valueWidth);
   const gated = scratch.rows('recurrence gated', valueWidth);
   const token = graph.kind === 'token';
+  const shape = { rows, kHeads, vHeads, dk, dv, vStride: channels, vOffset: 2 * keyWidth };
+  const buffers = { q, k, v: convolved, g, beta, state: state.recurrent, out: recurred };
+  const recurrence =
+    rows > 1 && graph.gdnPrompt === 'chunked' ? chunkedSteps(graph, shape, buffers) : [{ kernel: token ? gdnDecode : gdnPrefill, shape, buffers }];
   return [
     project(graph, `${at}.in_proj_qkv`, normed, qkv),
     project(graph, `${at}.in_proj_z`, normed, z),
@@ -50,16 +56,27 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
       buffers: { a, b, aLog: weights.vector(`${at}.A_log`), dtBias: weights.vector(`${at}.dt_bias`), g, beta },
     },
     { kernel: qkL2Norm, shape: { rows, kHeads, dk, rowStride: channels }, buffers: { x: convolved, q, k } },
-    {
-      kernel: token ? gdnDecode : gdnPrefill,
-      shape: { rows, kHeads, vHeads, dk, dv, vStride: channels, vOffset: 2 * keyWidth },
-      buffers: { q, k, v: convolved, g, beta, state: state.recurrent, out: recurred },
-    },
+    ...recurrence,
     {
       kernel: gatedRmsNorm,
       shape: { rows: rows * vHeads, n: dv, eps: config.eps },
       buffers: { x: recurred, z, weight: weights.vector(`${at}.norm.weight`), out: gated },
     },
     project(graph, `${at}.out_proj`, gated, out),
+  ];
+}
+
+/** The recurrence 16 rows a serial step: what needs no state for all rows at once, then the walk. */
+function chunkedSteps(
+  { scratch }: GraphContext,
+  shape: GdnPrefillChunkedShape,
+  buffers: Readonly<Record<'q' | 'k' | 'v' | 'g' | 'beta' | 'state' | 'out', GPUBuffer>>,
+): Step[] {
+  const { rows, kHeads, vHeads, dk } = shape;
+  const { q, k, g, beta } = buffers;
+  const mixes = scratch.rows('recurrence mixes', gdnChunkPrepare.sizes({ rows: 1, kHeads, vHeads, dk })['mixes']!);
+  return [
+    { kernel: gdnChunkPrepare, shape: { rows, kHeads, vHeads, dk }, buffers: { q, k, g, beta, mixes } },
+    { kernel: gdnPrefillChunked, shape, buffers: { ...buffers, mixes } },
   ];
 }

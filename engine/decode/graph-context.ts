@@ -22,6 +22,8 @@ export interface GraphContext {
   readonly qmm: string;
   /** Variant of qmm-q4 for several rows. */
   readonly qmmPrompt: string;
+  /** How the delta rule of several rows is computed: `token-loop`, or `chunked`. */
+  readonly gdnPrompt: string;
   /** Rows of this pass. */
   readonly rows: number;
   /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */

@@ -20,6 +20,7 @@ export const SETTINGS: readonly Setting[] = [
   choice('qmm', 'variant of qmm-q4 for the projections of one token', qmmQ4.variants),
   // The default halves prefill on both software drivers, in the same family as the others: it changes no digest.
   { ...choice('qmm-prompt', 'variant of qmm-q4 for the projections of a prompt chunk', qmmQ4.variants), fallback: 'tile-rows' },
+  choice('gdn-prompt', 'how the delta rule of a prompt chunk of several rows is computed', ['token-loop', 'chunked']),
   {
     name: 'chunk',
     what: 'rows of the prompt that one prefill pass takes',

@@ -14,8 +14,9 @@ export type DeltaRuleShape = {
   readonly vOffset: number;
 };
 
-type Inputs = Readonly<Record<'q' | 'k' | 'v' | 'g' | 'beta' | 'state', Float32Array>>;
-type DeltaRuleReference = (shape: DeltaRuleShape, inputs: Inputs) => { out: Float64Array; state: Float64Array };
+/** Contents by binding that every kernel of the rule reads. */
+export type DeltaRuleInputs = Readonly<Record<'q' | 'k' | 'v' | 'g' | 'beta' | 'state', Float32Array>>;
+type DeltaRuleReference = (shape: DeltaRuleShape, inputs: DeltaRuleInputs) => { out: Float64Array; state: Float64Array };
 
 /** Lanes that share a row of the state. */
 const LANES = 8;
@@ -25,7 +26,11 @@ export function dotDepth(dk: number): number {
   return Math.ceil(dk / LANES) + LANES;
 }
 
-function fill(name: string, kind: Fill['kind'], numbers: (random: Random, dk: number) => Readonly<Record<keyof Inputs, () => number>>): Fill<DeltaRuleShape> {
+function fill(
+  name: string,
+  kind: Fill['kind'],
+  numbers: (random: Random, dk: number) => Readonly<Record<keyof DeltaRuleInputs, () => number>>,
+): Fill<DeltaRuleShape> {
   return {
     name,
     kind,
@@ -80,7 +85,7 @@ export const DELTA_RULE_BOUNDS =
 
 /** Expected `out` and `state`. */
 export function deltaRuleExpect(reference: DeltaRuleReference, shape: DeltaRuleShape, contents: Contents): Record<'out' | 'state', BoundedOutput> {
-  const inputs = contents as unknown as Inputs;
+  const inputs = contents as unknown as DeltaRuleInputs;
   const { out, state } = reference(shape, inputs);
   const spec = runningBounds(shape, inputs, U_SPEC, shape.dk);
   const depth = runningBounds(shape, inputs, U_NEAREST, dotDepth(shape.dk));
@@ -90,7 +95,7 @@ export function deltaRuleExpect(reference: DeltaRuleReference, shape: DeltaRuleS
   };
 }
 
-function runningBounds(shape: DeltaRuleShape, inputs: Inputs, u: number, path: number): { out: Float64Array; state: Float64Array } {
+function runningBounds(shape: DeltaRuleShape, inputs: DeltaRuleInputs, u: number, path: number): { out: Float64Array; state: Float64Array } {
   const { rows, kHeads, vHeads, dk, dv, vStride, vOffset } = shape;
   const values = Float64Array.from(inputs.state);
   const state = new Float64Array(values.length);
@@ -145,7 +150,7 @@ function finite(bound: number): number {
 
 /** `out` of one row with the additions of S·k and S·q passed through `round`: 8 strided lanes, then the lanes in order. */
 export function deltaRuleReplay(shape: DeltaRuleShape, contents: Contents, round: (value: number) => number): Float64Array {
-  const inputs = contents as unknown as Inputs;
+  const inputs = contents as unknown as DeltaRuleInputs;
   const { kHeads, vHeads, dk, dv, vOffset } = shape;
   if (shape.rows !== 1) throw new Error('the replay is of one row');
   const out = new Float64Array(vHeads * dv);

@@ -70,21 +70,29 @@ const found = await adapters();
 describe.each(found.map((adapter) => [adapter.name, adapter] as const))('%s', (_, adapter) => {
   // Long prompts take few steps here: prefill is what they add, and a CPU driver is slow.
   it.each([
-    ['story', 64, 'scalar'],
-    ['unicode', 64, 'vec4'],
-    ['document-256', 8, 'vec4'],
-    ['document-1024', 2, 'vec4'],
+    ['story', 64, 'scalar', 'token-loop'],
+    ['unicode', 64, 'vec4', 'token-loop'],
+    ['document-256', 8, 'vec4', 'token-loop'],
+    ['document-256', 64, 'vec4', 'chunked'],
+    ['document-1024', 2, 'vec4', 'token-loop'],
   ] as const)(
-    'decodes %s for %i steps to the golden ids with qmm=%s',
-    async (name, steps, qmm) => {
+    'decodes %s for %i steps to the golden ids with qmm=%s and gdn-prompt=%s',
+    async (name, steps, qmm, gdnPrompt) => {
       const expected = goldenOf(name);
       const logits = join(scratch, `${name}.f32`);
       const pinned = join(scratch, `${name}.ids.json`);
       writeFileSync(pinned, JSON.stringify(expected.ids));
-      const record = await decode(adapter, ['--prompt', name, '--steps', String(steps), '--set', `qmm=${qmm}`, '--logits', logits, '--pinned-ids', pinned]);
+      const settings = ['--set', `qmm=${qmm}`, '--set', `gdn-prompt=${gdnPrompt}`];
+      const record = await decode(adapter, ['--prompt', name, '--steps', String(steps), ...settings, '--logits', logits, '--pinned-ids', pinned]);
       expect(record.ids).toEqual(expected.ids.slice(0, steps));
       expect(expected.text.startsWith(record.text)).toBe(true);
-      expect(record).toMatchObject({ pinnedIdsMatch: true, checksumsMatch: true, steps, settings: { qmm, chunk: '64' }, adapter: adapter.name });
+      expect(record).toMatchObject({
+        pinnedIdsMatch: true,
+        checksumsMatch: true,
+        steps,
+        settings: { qmm, 'gdn-prompt': gdnPrompt, chunk: '64' },
+        adapter: adapter.name,
+      });
       expect(record.prompt.tokens).toBe(expected.prompt_ids.length);
 
       const bytes = readFileSync(logits);

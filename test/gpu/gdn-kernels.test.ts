@@ -7,12 +7,14 @@ import { conv1dPrefill } from '../../kernels/conv1d-prefill/conv1d-prefill.ts';
 import { conv1dPrefillReference } from '../../kernels/conv1d-prefill/conv1d-prefill.reference.ts';
 import { gatedRmsNorm } from '../../kernels/gated-rms-norm/gated-rms-norm.ts';
 import { gatedRmsNormReference } from '../../kernels/gated-rms-norm/gated-rms-norm.reference.ts';
+import { gdnChunkPrepare } from '../../kernels/gdn-chunk-prepare/gdn-chunk-prepare.ts';
 import { gdnDecode } from '../../kernels/gdn-decode/gdn-decode.ts';
 import { gdnDecodeReference } from '../../kernels/gdn-decode/gdn-decode.reference.ts';
 import { gdnGates } from '../../kernels/gdn-gates/gdn-gates.ts';
 import { gdnGatesReference } from '../../kernels/gdn-gates/gdn-gates.reference.ts';
 import { gdnPrefill } from '../../kernels/gdn-prefill/gdn-prefill.ts';
 import { gdnPrefillReference } from '../../kernels/gdn-prefill/gdn-prefill.reference.ts';
+import { gdnPrefillChunked } from '../../kernels/gdn-prefill-chunked/gdn-prefill-chunked.ts';
 import { qkL2Norm } from '../../kernels/qk-l2-norm/qk-l2-norm.ts';
 import { qkL2NormReference } from '../../kernels/qk-l2-norm/qk-l2-norm.reference.ts';
 import { Random } from '../../kernels/random.ts';
@@ -176,6 +178,19 @@ describe('gdn', () => {
       state = step['state']!;
     }
     expect(words(state)).toEqual(words(prefill['state']!));
+  });
+
+  it.each([
+    { name: 'tiny', shape: { rows: 65, kHeads: 2, vHeads: 4, dk: 64, dv: 64, vStride: 512, vOffset: 256 } },
+    { name: '2B heads', shape: { rows: 40, kHeads: 2, vHeads: 2, dk: 128, dv: 128, vStride: 256, vOffset: 0 } },
+    { name: 'three key heads, two rows', shape: { rows: 2, kHeads: 3, vHeads: 6, dk: 64, dv: 32, vStride: 199, vOffset: 7 } },
+  ])('the chunks, prepared on the device, give what the recurrence gives: $name', async ({ shape }) => {
+    const inputs = gdnInputs(shape);
+    const { rows, kHeads, vHeads, dk } = shape;
+    const { q, k, g, beta } = inputs;
+    const { mixes } = await runLaunch(gpu, gdnChunkPrepare, { rows, kHeads, vHeads, dk }, undefined, { q, k, g, beta });
+    const comparison = { kernel: gdnPrefillChunked, shape, inputs: { ...inputs, mixes: mixes! }, expected: gdnPrefillReference(shape, inputs), ulps: 32 };
+    expect(await faultsAgainstReference(gpu, comparison)).toEqual([]);
   });
 });
 
