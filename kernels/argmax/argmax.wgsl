@@ -41,8 +41,8 @@ fn argmax(@builtin(local_invocation_index) lane: u32) {
   best_key[lane] = key;
   best_index[lane] = index;
   first_bad[lane] = bad;
+  workgroupBarrier();
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
     if (lane < half) {
       let other_key = best_key[lane + half];
       let other_index = best_index[lane + half];
@@ -52,6 +52,7 @@ fn argmax(@builtin(local_invocation_index) lane: u32) {
       }
       first_bad[lane] = min(first_bad[lane], first_bad[lane + half]);
     }
+    workgroupBarrier();
   }
   if (lane == 0u) {
     result[0] = best_index[0];

@@ -35,12 +35,13 @@ fn logits_checksum(@builtin(local_invocation_index) lane: u32) {
   }
   sum_a[lane] = a;
   sum_b[lane] = b;
+  workgroupBarrier();
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
     if (lane < half) {
       sum_a[lane] += sum_a[lane + half];
       sum_b[lane] += sum_b[lane + half];
     }
+    workgroupBarrier();
   }
   if (lane == 0u) {
     result[0] = sum_a[0];

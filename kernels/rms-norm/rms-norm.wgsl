@@ -31,13 +31,13 @@ fn rms_norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     squares = fma(value, value, squares);
   }
   partial[lane] = squares;
+  workgroupBarrier();
   for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
     if (lane < half) {
       partial[lane] += partial[lane + half];
     }
+    workgroupBarrier();
   }
-  workgroupBarrier();
   let scale = inverseSqrt(partial[0] / f32(params.n) + params.eps);
   for (var i = lane; i < params.n; i += LANES) {
     out[start + i] = x[start + i] * scale * weight[i];

@@ -116,8 +116,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   }
   let denominator = scores[0];
 
+  // A second round needs HEAD_DIM > LANES, so SLICES = 1: each lane then reads what it wrote itself, and rounds need no barrier.
   for (var t = 0u; t * WIDTH < HEAD_DIM; t++) {
-    workgroupBarrier();
     weights[lane] = sums[t];
     workgroupBarrier();
     let i = dimension + t * WIDTH;
