@@ -45,7 +45,7 @@ export const contract: Contract<GdnGatesShape> = {
     'negative x and is x for large x; nothing overflows. A NaN of a or b gives NaN in its place; a = −inf gives g = 0, a = +inf −inf.',
   bounds:
     'As gateError derives it: one rounding of x, exp 3 + 2|x| ULP, under 12 roundings in the series for log(1 + e), exp of aLog, two products; and the sigmoid of shared/sigmoid-bounds.ts. ' +
-    'The series’ term s⁶/13 is at most 7.3e-8 of the sum (s ≤ 1/9), less than one ULP: the 3 ULP that exp may be off hide an error in it or in the terms after it. ' +
+    'The series’ term s⁶/13 is at most 1.4e-7 of the sum (s ≤ 1/9), a little over one ULP: the 3 ULP that exp may be off hide it halved. ' +
     'Spec: u = 2⁻²³; depth: the plain sums and products at 2⁻²⁴. 2⁻¹²⁶·(4·exp(aLog) + 2) for e, z, the softplus and outputs that a driver may flush.',
   families: { element: ['default'] },
   shapes: [

@@ -50,6 +50,12 @@ export const attentionFills: readonly Fill<AttentionShape>[] = [
     vCache: array(context * kvHeads * headDim, () => random.decades(1e-3, 1e2)),
   })),
   // All scores are 0 and all weights 1: from 132 keys on every sum of values passes 65504.
+  // Scores of about 40 times the row: with another row's running maximum the exps overflow.
+  fill('rows apart', 'spread', 1, ({ rows, heads, kvHeads, headDim, context }, random) => ({
+    q: array(rows * heads * headDim, (i) => (40 * (Math.floor(i / (heads * headDim)) % 8)) / Math.sqrt(headDim)),
+    kCache: array(context * kvHeads * headDim, () => random.uniform(0.9, 1)),
+    vCache: array(context * kvHeads * headDim, () => random.decades(1e-3, 1e2)),
+  })),
   fill('stress values', 'stress', 0, ({ rows, heads, kvHeads, headDim, context }, random) => ({
     q: array(rows * heads * headDim, () => 0),
     kCache: array(context * kvHeads * headDim, () => random.uniform(-1, 1)),
