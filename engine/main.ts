@@ -34,6 +34,13 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly twoLength?: readonly [number, number];
 }
 
+interface InventoryCommandOptions extends SessionOptions {
+  readonly model?: string;
+  readonly config?: string;
+  readonly bindingLimit: number;
+  readonly set: readonly string[];
+}
+
 interface SynthCommandOptions extends SessionOptions {
   readonly config: string;
   readonly seed: number;
@@ -134,6 +141,23 @@ async function main(argv: readonly string[]): Promise<number> {
     .action(async (options: DeviceOptions) => {
       const { probeCommand } = await import('./probe/command.ts');
       status = await runCommand('probe', options, noSettings, (session) => probeCommand(session, options));
+    });
+
+  withRecords(program.command('inventory'))
+    .description('the dispatches of one token, what orders them, and what overlap could win; needs no device')
+    .addOption(new Option('--model <dir>', 'folder of the checkpoint; only its config.json is read').conflicts('config'))
+    .option('--config <name>', 'instead of a model: tiny, 2b, 2b-slice or awkward')
+    .option('--binding-limit <bytes>', 'bytes that the device binds at once', count, 2 ** 31 - 4)
+    .option('--set <key=value>', 'a setting of decode, repeatable', collect, [])
+    .action(async (options: InventoryCommandOptions) => {
+      const { inventoryCommand } = await import('./decode/inventory.ts');
+      const { parseSettings } = await import('./decode/settings.ts');
+      status = await runCommand(
+        'inventory',
+        options,
+        () => parseSettings(options.set),
+        (session) => inventoryCommand(session, options),
+      );
     });
 
   withRecords(program.command('synth'))

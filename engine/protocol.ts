@@ -221,6 +221,37 @@ export const twoLengthRecord = z.object({
   perToken: counters,
 });
 
+const place = z.int().nonnegative();
+
+/** The dispatches of one token and what orders them (`inventory`). Dispatches are named by their place in the pass. */
+export const inventoryRecord = z.object({
+  ...base,
+  kind: z.literal('inventory'),
+  model: z.string(),
+  settings: z.record(z.string(), z.string()),
+  bindingLimit: z.int().describe('bytes of one binding that the plan is for: a larger head is dispatched in parts'),
+  sections: z
+    .array(z.object({ kind: z.enum(['embed', 'linear_attention', 'full_attention', 'head']), times: z.int(), dispatches: z.array(z.string()) }))
+    .describe('kernel/variant of one layer of each kind, and how many layers there are of it'),
+  dispatches: z.array(
+    z.object({ kernel: z.string(), variant: z.string(), bindings: z.array(z.object({ buffer: z.string(), access: z.enum(['read', 'read_write']) })) }),
+  ),
+  buffers: z.array(
+    z.object({
+      buffer: z.string(),
+      producers: z.array(place),
+      consumers: z.array(place),
+      carried: z.boolean().describe('the token reads what was there before it: a weight, a state, or what the token before left'),
+    }),
+  ),
+  edges: z.array(z.object({ from: place, to: place, buffer: z.string(), hazard: z.enum(['read-after-write', 'write-after-read', 'write-after-write']) })),
+  serial: z.int().describe('dispatches one after the other'),
+  slots: z.int().describe('runs of dispatches without a barrier between them, in the order recorded'),
+  critical: z.int().describe('longest chain of edges: the most that overlap could win is serial − critical'),
+  dataCritical: z.int().describe('longest chain of reads after writes: as if no buffer were used twice'),
+  recorded: z.int().describe('dispatches of a token that was really recorded, on Dawn’s null backend, and that the table was held to'),
+});
+
 const latency = z.object({ samples: z.int().min(1), p50Us: z.number().nonnegative(), p99Us: z.number().nonnegative() });
 
 /** What the device itself can do, measured: the ceilings that kernels are held against. Gigabytes are 10⁹ bytes. */
@@ -277,6 +308,7 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   contractMutantsSummaryRecord,
   decodeRecord,
   twoLengthRecord,
+  inventoryRecord,
   probeRecord,
   failureRecord,
   endRecord,
@@ -289,6 +321,7 @@ export type ContractControlRecord = z.infer<typeof contractControlRecord>;
 export type ContractSummaryRecord = z.infer<typeof contractSummaryRecord>;
 export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
 export type TwoLengthRecord = z.infer<typeof twoLengthRecord>;
+export type InventoryRecord = z.infer<typeof inventoryRecord>;
 export type ProbeRecord = z.infer<typeof probeRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 

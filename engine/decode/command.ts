@@ -16,6 +16,7 @@ import type { Session } from '../session.ts';
 import { Decoder } from './decoder.ts';
 import { identityPass } from './identity-pass.ts';
 import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
+import { variantsOf } from './settings.ts';
 import { timedPass, type Timed } from './timed-pass.ts';
 import { countLines, perToken } from './two-length.ts';
 
@@ -101,9 +102,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     prompt: prompt.ids,
     context,
     chunk: Number(session.settings['chunk']),
-    qmm: session.settings['qmm']!,
-    qmmPrompt: session.settings['qmm-prompt']!,
-    gdnPrompt: session.settings['gdn-prompt']!,
+    ...variantsOf(session.settings),
   });
   const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
   const run = (count: number): Promise<Timed> => timedPass(gpu, stream, decoder, count, config.vocab, options.timedReadback ?? false);

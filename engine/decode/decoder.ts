@@ -7,11 +7,11 @@ import type { Gpu } from '../gpu/device.ts';
 import { Programs, type Dispatch } from '../gpu/programs.ts';
 import type { Stream } from '../gpu/stream.ts';
 import type { ModelConfig } from '../model/config.ts';
-import type { Weights } from '../model/weights.ts';
+import type { WeightTable } from '../model/weights.ts';
 import type { GraphContext } from './graph-context.ts';
 import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch } from './memory.ts';
-import { buildSteps } from './step.ts';
+import { buildSteps, type Step } from './step.ts';
 
 export interface DecoderOptions {
   readonly prompt: readonly number[];
@@ -38,6 +38,50 @@ export function chunksOf(length: number, chunk: number): Chunk[] {
   const chunks: Chunk[] = [];
   for (let start = 0; start < length; start += chunk) chunks.push({ start, rows: Math.min(chunk, length - start) });
   return chunks;
+}
+
+export interface Graphs {
+  /** What the steps of a pass of `rows` rows share. */
+  readonly graph: (rows: number, kind: GraphContext['kind']) => GraphContext;
+  readonly scratch: Scratch;
+  readonly state: DecodeState;
+  /** u32 [1] of the position of row 0. */
+  readonly position: GPUBuffer;
+}
+
+/** Makes the buffers of a decode. @param mostRows rows of its largest pass. */
+export function openGraphs(
+  gpu: Gpu,
+  config: ModelConfig,
+  weights: WeightTable,
+  { context, qmm, qmmPrompt, gdnPrompt }: Omit<DecoderOptions, 'prompt' | 'chunk'>,
+  mostRows: number,
+): Graphs {
+  const scratch = new Scratch(gpu, mostRows);
+  const state = new DecodeState(gpu, config, context);
+  const position = scratch.fixed('position', 1);
+  const table = scratch.fixed('rope table', context * config.rotary);
+  gpu.device.queue.writeBuffer(table, 0, ropeTable(context, config.rotary, config.ropeTheta));
+  const graph = (rows: number, kind: GraphContext['kind']): GraphContext => ({
+    config,
+    weights,
+    state,
+    scratch,
+    context,
+    ropeTable: table,
+    position,
+    qmm,
+    qmmPrompt,
+    gdnPrompt,
+    rows,
+    kind,
+  });
+  return { graph, scratch, state, position };
+}
+
+/** The steps of one token: its id is the last argmax's result. */
+export function tokenSteps(graph: GraphContext): Step[] {
+  return [...forwardSteps(graph, headOutputs(graph).result), ...headSteps(graph)];
 }
 
 export class Decoder {
@@ -74,38 +118,19 @@ export class Decoder {
   }
 
   /** Builds everything for one prompt. @throws as `buildSteps`. */
-  static async create(gpu: Gpu, config: ModelConfig, weights: Weights, options: DecoderOptions): Promise<Decoder> {
-    const { context, qmm, qmmPrompt, gdnPrompt } = options;
+  static async create(gpu: Gpu, config: ModelConfig, weights: WeightTable, options: DecoderOptions): Promise<Decoder> {
     const chunks = chunksOf(options.prompt.length, options.chunk);
     const first = chunks[0];
     const last = chunks.at(-1);
     if (!first || !last) throw new EngineBroken('a prompt has at least one id');
-    const scratch = new Scratch(gpu, first.rows);
-    const state = new DecodeState(gpu, config, context);
-    const position = scratch.fixed('position', 1);
-    const table = scratch.fixed('rope table', context * config.rotary);
-    gpu.device.queue.writeBuffer(table, 0, ropeTable(context, config.rotary, config.ropeTheta));
-    const graph = (rows: number, kind: GraphContext['kind']): GraphContext => ({
-      config,
-      weights,
-      state,
-      scratch,
-      context,
-      ropeTable: table,
-      position,
-      qmm,
-      qmmPrompt,
-      gdnPrompt,
-      rows,
-      kind,
-    });
+    const { graph, scratch, state, position } = openGraphs(gpu, config, weights, options, first.rows);
     const ids = scratch.rows('prompt ids', 1);
     const programs = new Programs(gpu);
     const tokenGraph = graph(1, 'token');
     const outputs = headOutputs(tokenGraph);
     // All at once, so that a driver may compile on every core.
     const [token, lastHead, ...passes] = await Promise.all([
-      buildSteps(gpu, programs, [...forwardSteps(tokenGraph, outputs.result), ...headSteps(tokenGraph)]),
+      buildSteps(gpu, programs, tokenSteps(tokenGraph)),
       buildSteps(gpu, programs, headSteps(graph(last.rows, 'chunk'))),
       ...[...new Set(chunks.map((chunk) => chunk.rows))].map(async (rows): Promise<[number, readonly Dispatch[]]> => [
         rows,

@@ -3,14 +3,14 @@ import type { Shape } from '../../kernels/contract.ts';
 import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { EngineBroken } from '../errors.ts';
 import type { ModelConfig } from '../model/config.ts';
-import type { Weights } from '../model/weights.ts';
+import type { WeightTable } from '../model/weights.ts';
 import type { DecodeState, Scratch } from './memory.ts';
 import type { BufferRef, Step } from './step.ts';
 
 /** What every step of a graph is built from. */
 export interface GraphContext {
   readonly config: ModelConfig;
-  readonly weights: Weights;
+  readonly weights: WeightTable;
   readonly state: DecodeState;
   readonly scratch: Scratch;
   /** Positions of the caches and of the rotation table. */

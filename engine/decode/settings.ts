@@ -1,6 +1,7 @@
 /** The `--set KEY=VALUE` settings of decode: what an arm may change without changing the head. */
 import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { EngineUsage } from '../errors.ts';
+import type { DecoderOptions } from './decoder.ts';
 
 interface Setting {
   readonly name: string;
@@ -46,4 +47,9 @@ export function parseSettings(given: readonly string[]): Record<string, string> 
     effective[key] = value;
   }
   return effective;
+}
+
+/** The settings that the steps of a graph hang on, as the decoder takes them. */
+export function variantsOf(settings: Readonly<Record<string, string>>): Pick<DecoderOptions, 'qmm' | 'qmmPrompt' | 'gdnPrompt'> {
+  return { qmm: settings['qmm']!, qmmPrompt: settings['qmm-prompt']!, gdnPrompt: settings['gdn-prompt']! };
 }

@@ -17,12 +17,17 @@ export interface ListedAdapter {
   readonly name: string;
 }
 
+/** Puts WebGPU's constants, such as GPUBufferUsage, where a browser has them. */
+export function defineConstants(): void {
+  if (!('GPUBufferUsage' in globalThis)) Object.assign(globalThis, globals);
+}
+
 /**
  * Creates a Dawn instance and pins it for the life of the process.
  * @param options dawn.node options such as `adapter=NAME`, `backend=vulkan`.
  */
 export function dawnInstance(options: readonly string[]): GPU {
-  if (!('GPUBufferUsage' in globalThis)) Object.assign(globalThis, globals);
+  defineConstants();
   const gpu = create([TOGGLES, ...options]);
   (globalThis.fleetDawnInstances ??= []).push(gpu);
   return gpu;

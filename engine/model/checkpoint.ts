@@ -9,6 +9,9 @@ import { SafetensorsFile, type TensorEntry } from './safetensors.ts';
 
 const index = z.object({ weight_map: z.record(z.string(), z.string().regex(/^[^/\\]+\.safetensors$/)) });
 
+/** What weights are loaded from. */
+export type TensorSource = Pick<Checkpoint, 'tensors' | 'read'>;
+
 export class Checkpoint {
   readonly folder: string;
   readonly tensors: ReadonlyMap<string, TensorEntry>;

@@ -86,6 +86,15 @@ export function readConfig(folder: string): ModelConfig {
       { cause },
     );
   }
+  return parseConfig(path, json);
+}
+
+/**
+ * The sizes in a config.json's contents.
+ * @param path what to call it in a refusal.
+ * @throws as `readConfig`.
+ */
+export function parseConfig(path: string, json: unknown): ModelConfig {
   const parsed = file.safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -1,7 +1,7 @@
 /** Puts a checked checkpoint's weights into GPU buffers: one buffer a tensor, several where it is larger than a binding. */
 import { EngineBroken } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import type { TensorSource } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
 import { planSplits, type ColumnRange } from './split.ts';
 import { tensorsOf, weightSpecs, type QuantisedSpec, type VectorSpec } from './tensors.ts';
@@ -20,6 +20,9 @@ export interface QuantisedPart extends ColumnRange {
   readonly biases: GPUBuffer;
 }
 
+/** Where a graph finds its weights. */
+export type WeightTable = Pick<Weights, 'quantised' | 'vector'>;
+
 export class Weights {
   readonly #quantised = new Map<string, QuantisedWeight>();
   readonly #vectors = new Map<string, GPUBuffer>();
@@ -29,7 +32,7 @@ export class Weights {
    * @param bindingLimit the most bytes to put into one binding; absent: what the device takes. Tests set it lower.
    * @throws EngineRefused, before any GPU memory is taken, when a tensor does not fit this device's bindings, in parts neither.
    */
-  static load(gpu: Gpu, config: ModelConfig, checkpoint: Checkpoint, bindingLimit: number = largestBinding(gpu)): Weights {
+  static load(gpu: Gpu, config: ModelConfig, checkpoint: TensorSource, bindingLimit: number = largestBinding(gpu)): Weights {
     const specs = weightSpecs(config);
     const splits = planSplits(specs, bindingLimit, gpu.adapter.name);
     const weights = new Weights();
@@ -70,7 +73,7 @@ function filled(gpu: Gpu, label: string, bytes: number, fill: (target: Uint8Arra
   return buffer;
 }
 
-function loadQuantised(gpu: Gpu, checkpoint: Checkpoint, spec: QuantisedSpec, ranges: readonly ColumnRange[]): QuantisedWeight {
+function loadQuantised(gpu: Gpu, checkpoint: TensorSource, spec: QuantisedSpec, ranges: readonly ColumnRange[]): QuantisedWeight {
   const [codes, scales, biases] = tensorsOf(spec).map(({ name }) => name) as [string, string, string];
   const [first, ...others] = ranges.map(({ start, n }): QuantisedPart => {
     const columns = (name: string): GPUBuffer => {
@@ -84,7 +87,7 @@ function loadQuantised(gpu: Gpu, checkpoint: Checkpoint, spec: QuantisedSpec, ra
   return { n: spec.n, k: spec.k, parts: [first, ...others] };
 }
 
-function loadVector(gpu: Gpu, checkpoint: Checkpoint, spec: VectorSpec): GPUBuffer {
+function loadVector(gpu: Gpu, checkpoint: TensorSource, spec: VectorSpec): GPUBuffer {
   const { name } = tensorsOf(spec)[0]!;
   const tensor = checkpoint.tensors.get(name)!;
   if (tensor.dtype === 'F32') return filled(gpu, name, tensor.bytes, (target) => checkpoint.read(name, target));
