@@ -9,9 +9,11 @@ import { addVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries, Store } from '../db/open.ts';
 import type { BlobStore } from './blobs.ts';
 import type { JudgedLeg } from './core/judge-input.ts';
-import { judge, notRunVerdict } from './core/verdict.ts';
+import { readSeal } from './core/sealed.ts';
+import { judge, notRunVerdict, refusedVerdict } from './core/verdict.ts';
 import type { Log } from './events.ts';
 import type { Verdict } from './protocol/verdict.ts';
+import { brokenSeal } from './seal-check.ts';
 import { lacksSuite } from './select-work.ts';
 
 export interface Judge {
@@ -75,6 +77,14 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
 async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<{ arm: number; verdict: Verdict }[]> {
   const run = findRun(queries, row.run)!;
   const arms = listArms(queries, row.run);
+  const broken = brokenSeal(queries, run);
+  if (broken !== null)
+    return arms.slice(1).map(({ position: arm, label: candidate }) => ({
+      arm,
+      verdict: refusedVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, broken),
+    }));
+  // The rule comes from the sealed text, which `brokenSeal` held to its hash.
+  const { rule, forecast } = readSeal(run.sealText);
   const results = new Map(listLegResults(queries, row.id, row.acceptedAttempt!).map((result) => [result.position, result]));
   const legs: JudgedLeg[] = [];
   for (const planned of listPlannedLegs(queries, row.id)) {
@@ -105,7 +115,8 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
       candidate,
       candidateArm: arm,
       pairs: run.pairs,
-      rule: run.rule,
+      rule,
+      ...(forecast === null ? {} : { forecast }),
       legs,
       notComparable: row.notComparable.filter((item) => item.arm === arm).map((item) => ({ case: item.case, note: item.note })),
       calibration: null,

@@ -5,13 +5,16 @@ import { findDevice } from '../db/queries/devices.ts';
 import { listJobs, type JobRow } from '../db/queries/jobs.ts';
 import { listLegResults } from '../db/queries/leg-results.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
-import { findRun, listRuns } from '../db/queries/runs.ts';
+import { findRun, listRuns, type RunRow } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
+import { readSeal } from './core/sealed.ts';
+import { refusedVerdict } from './core/verdict.ts';
 import { withholdGains } from './core/withhold.ts';
 import { isLive } from './devices.ts';
 import type { JobView, RunSummary, RunView } from './protocol/run.ts';
 import type { Verdict } from './protocol/verdict.ts';
+import { brokenSeal } from './seal-check.ts';
 
 const MAX_LISTED_RUNS = 50;
 
@@ -21,7 +24,9 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
   if (!run) return null;
   const arms = listArms(queries, id);
   const rows = listJobs(queries, id);
-  const verdicts = shownVerdicts(queries, rows);
+  const broken = brokenSeal(queries, run);
+  const verdicts = shownVerdicts(queries, rows, broken);
+  const terms = termsOf(run);
   const jobs = rows.map((row) => viewJob(queries, row, verdicts.get(row.id)!));
   return {
     schema: 1,
@@ -30,8 +35,8 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
     submittedAt: run.submittedAt,
     arms: arms.map(({ label, head, settings, tree, subject }) => ({ label, head, settings, tree, subject })),
     pairs: run.pairs,
-    rule: run.rule,
-    seal: { sha256: run.sealSha256, at: run.sealAt, text: run.sealText },
+    ...terms,
+    seal: { sha256: run.sealSha256, at: run.sealAt, text: run.sealText, broken },
     done: rows.every(isFinished),
     jobs,
     coverage: [...jobs.flatMap((job, at) => coverageOf(job, rows[at]!, arms)), ...run.coverageNotRun],
@@ -42,7 +47,7 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
 export function listRunSummaries(queries: Queries): RunSummary[] {
   return listRuns(queries, MAX_LISTED_RUNS).map((run) => {
     const rows = listJobs(queries, run.id);
-    const verdicts = shownVerdicts(queries, rows);
+    const verdicts = shownVerdicts(queries, rows, brokenSeal(queries, run));
     return {
       run: run.id,
       submittedAt: run.submittedAt,
@@ -67,9 +72,21 @@ export function listRunSummaries(queries: Queries): RunSummary[] {
 
 const isFinished = (row: JobRow): boolean => row.state === 'judged' || row.state === 'failed';
 
-/** Verdicts by job, with gains withheld where the contract of the same device and candidate failed. */
-function shownVerdicts(queries: Queries, rows: readonly JobRow[]): Map<string, Verdict[]> {
-  const stored = rows.map((row) => listVerdicts(queries, row.id).map((item) => item.verdict));
+/** The sealed rule and forecast. A text that cannot be read any more leaves the stored rule, to be shown beside `seal.broken`. */
+function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast'> {
+  try {
+    return readSeal(run.sealText);
+  } catch {
+    return { rule: run.rule, forecast: null };
+  }
+}
+
+/**
+ * Verdicts by job, with gains withheld where the contract of the same device and candidate failed.
+ * @param broken how the run differs from what was sealed: then no verdict stands, whatever was stored before.
+ */
+export function shownVerdicts(queries: Queries, rows: readonly JobRow[], broken: string | null): Map<string, Verdict[]> {
+  const stored = rows.map((row) => listVerdicts(queries, row.id).map((item) => (broken === null ? item.verdict : refusedVerdict(item.verdict, broken))));
   const shown = withholdGains(stored.flat());
   let start = 0;
   return new Map(rows.map((row, at) => [row.id, shown.slice(start, (start += stored[at]!.length))]));

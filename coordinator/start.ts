@@ -9,6 +9,7 @@ import { openBlobs } from './blobs.ts';
 import { renderMarkdown } from './core/report.ts';
 import { viewDevices } from './devices.ts';
 import type { Log } from './events.ts';
+import { viewForecasts } from './forecasts.ts';
 import { openHeads } from './heads/repository.ts';
 import { buildApp } from './http/app.ts';
 import { openJudge } from './judge-job.ts';
@@ -69,6 +70,7 @@ export async function startCoordinator({ state, port, redisUrl, log }: Coordinat
       run: (id) => viewRun(store.queries, origin, id),
       runs: () => listRunSummaries(store.queries),
       devices: () => viewDevices(store.queries),
+      forecasts: () => viewForecasts(store.queries),
       renderMarkdown,
     });
     const app = buildApp({ store, blobs, heads, queues, carrier, judge, log, redisUrl: url, origin: () => origin }, pages);

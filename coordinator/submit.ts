@@ -5,15 +5,19 @@ import { addEvent } from '../db/queries/events.ts';
 import { addHead } from '../db/queries/heads.ts';
 import { addJobs, listJobs } from '../db/queries/jobs.ts';
 import { addPlannedLegs } from '../db/queries/planned-legs.ts';
-import { addRun, findRunByKey } from '../db/queries/runs.ts';
+import { addRun, findRun, findRunByKey } from '../db/queries/runs.ts';
 import type { Store } from '../db/open.ts';
 import { canonicalJson, seal, sha256Hex } from './core/canonical.ts';
+import { itemText, parseForecast } from './core/forecast.ts';
 import { planLegs } from './core/plan.ts';
+import { parseRule } from './core/rule.ts';
+import { TextSyntaxError } from './core/scanner.ts';
+import { readSeal } from './core/sealed.ts';
 import type { Log } from './events.ts';
 import { readManifest, readPinnedIds } from './heads/manifest.ts';
 import type { Heads } from './heads/repository.ts';
 import type { Manifest } from './protocol/manifest.ts';
-import { DEFAULT_RULE, type PlannedLeg, type SubmitRequest } from './protocol/run.ts';
+import { DEFAULT_RULE, type Forecast, type PlannedLeg, type Rule, type SubmitRequest, type SubmitResponse } from './protocol/run.ts';
 import type { Carrier } from './queue/reconcile.ts';
 import { Refusal } from './refusal.ts';
 import { jobIdOf, newRunId } from './run-ids.ts';
@@ -22,6 +26,7 @@ import { selectWork, type SelectedSuite } from './select-work.ts';
 export interface SubmittedRun {
   readonly run: string;
   readonly jobs: { job: string; device: string; suite: string }[];
+  readonly sealed: NonNullable<SubmitResponse['sealed']>;
 }
 
 interface PlannedSuite extends SelectedSuite {
@@ -32,13 +37,15 @@ interface PlannedSuite extends SelectedSuite {
 
 /**
  * Stores a run. Repeating a submission with its key returns the same run.
- * @throws Refusal for an unknown head, suite or device, a bad manifest, or a key that was used for another submission.
+ * @throws Refusal for an unknown head, suite or device, a bad manifest, a rule or forecast that cannot be read, or a key that was used for another submission.
  */
 export async function submitRun(store: Store, heads: Heads, carrier: Carrier, log: Log, request: SubmitRequest): Promise<SubmittedRun> {
   const requestSha256 = sha256Hex(canonicalJson(request));
   const earlier = repeated(store, request.key, requestSha256);
   if (earlier) return earlier;
 
+  const rule = request.rule === undefined ? DEFAULT_RULE : read('rule', request.rule, parseRule);
+  const forecast = request.forecast === undefined ? null : read('forecast', request.forecast, parseForecast);
   const described = new Map<string, { tree: string; subject: string; manifest: Manifest }>();
   for (const { head } of request.arms) {
     if (!described.has(head)) described.set(head, { ...(await heads.describe(head)), manifest: await readManifest(heads, head) });
@@ -51,14 +58,21 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   );
   const suites: PlannedSuite[] = [];
   for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs));
+  if (forecast !== null)
+    checkForecast(
+      forecast,
+      suites,
+      work.devices.map((device) => device.name),
+      request.arms.length - 1,
+    );
 
   const at = new Date().toISOString();
   const sealed = seal({
-    schema: 1,
+    schema: 2,
     arms: request.arms.map(({ label, head, settings }) => ({ label, head, settings, tree: described.get(head)!.tree })),
     pairs: request.pairs,
-    rule: DEFAULT_RULE,
-    forecast: null,
+    rule,
+    forecast,
     allowSoftware: request.allowSoftware,
     devices: work.devices.map((device) => device.name),
     suites: suites.map(({ name, spec, arms, notComparable, legs, pinned }) => ({
@@ -85,7 +99,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
       submittedAt: at,
       pairs: request.pairs,
       allowSoftware: request.allowSoftware,
-      rule: DEFAULT_RULE,
+      rule,
       sealText: sealed.text,
       sealSha256: sealed.sha256,
       sealAt: at,
@@ -148,7 +162,10 @@ function repeated(store: Store, key: string, requestSha256: string): SubmittedRu
 }
 
 function viewSubmitted(store: Store, run: string): SubmittedRun {
-  return { run, jobs: listJobs(store.queries, run).map(({ id, device, suite }) => ({ job: id, device, suite })) };
+  const { sealText, sealSha256: sha256, sealAt: at } = findRun(store.queries, run)!;
+  const { rule, forecast } = readSeal(sealText);
+  const sealed = { sha256, at, rule: rule.text, forecast: forecast?.text ?? null };
+  return { run, sealed, jobs: listJobs(store.queries, run).map(({ id, device, suite }) => ({ job: id, device, suite })) };
 }
 
 async function planSuite(heads: Heads, baseline: string, suite: SelectedSuite, pairs: number): Promise<PlannedSuite> {
@@ -161,4 +178,33 @@ async function planSuite(heads: Heads, baseline: string, suite: SelectedSuite, p
     arm: arms[leg.arm]!,
   }));
   return { ...suite, legs, pinned };
+}
+
+/** @throws Refusal naming the column. */
+function read<T extends Rule | Forecast>(what: 'rule' | 'forecast', text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TextSyntaxError)) throw error;
+    throw new Refusal('bad-request', `the ${what} cannot be read: ${error.message}`, 'fleet submit --help shows the grammar', error);
+  }
+}
+
+/** A forecast that can never be scored is a slip. @throws Refusal for an item that names nothing of the run. */
+function checkForecast({ items }: Forecast, suites: readonly PlannedSuite[], devices: readonly string[], candidates: number): void {
+  const cases = suites.filter(({ spec }) => spec.timed).flatMap(({ spec }) => spec.cases.map((item) => item.name));
+  for (const item of items) {
+    const wrong =
+      item.case !== null && !cases.includes(item.case)
+        ? `no timed suite of this run has case ${item.case} (it has: ${[...new Set(cases)].join(', ') || 'none'})`
+        : item.device !== null && !devices.includes(item.device)
+          ? `device ${item.device} takes no part in this run (it has: ${devices.join(', ')})`
+          : item.candidate !== null && item.candidate > candidates
+            ? `there is no candidate #${item.candidate} (this run has ${candidates})`
+            : cases.length === 0
+              ? 'nothing in this run is timed'
+              : null;
+    if (wrong !== null)
+      throw new Refusal('bad-request', `forecast "${itemText(item)}": ${wrong}`, 'name cases, devices and candidates of this run in --forecast');
+  }
 }

@@ -39,7 +39,7 @@ function fill(): void {
   const { queries } = store;
   const suite = { kind: 'lines' as const, command: ['sh'], cases: [{ name: 'a', args: [] }], settings: false, timed: false, timeoutS: 600 };
   addHead(queries, { sha: HEAD, tree: HEAD, subject: 's', manifest: { schema: 1, prepare: { timeoutS: 1800 }, suites: { gates: suite } }, addedAt: AT });
-  const rule = { identity: 'exact' as const, medianPercent: 3, everyPairPositive: true };
+  const rule = { text: 'identity exact', identity: 'exact' as const, clauses: [] };
   addRun(queries, {
     id: 'r0123456789',
     key: 'key',
@@ -231,7 +231,7 @@ it('reads back what was written', () => {
     ['arm 0', HEAD],
     ['arm 1', HEAD],
   ]);
-  expect(findRunByKey(queries, 'key')!.rule.medianPercent).toBe(3);
+  expect(findRunByKey(queries, 'key')!.rule.text).toBe('identity exact');
   expect(countPlannedLegs(queries, [JOB, 'other'])).toEqual(new Map([[JOB, 2]]));
   expect([countEnqueued(queries, JOB), countEnqueued(queries, JOB)]).toEqual([1, 2]);
   expect(listEvents(queries, JOB).map((event) => event.name)).toEqual(['run.submitted']);

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** Pages: the runs and devices, one run, and static files. Read-only; everything comes from the reader. */
+/** Pages: the runs and devices, one run, forecasts, and static files. Read-only; everything comes from the reader. */
 import { Hono, type Context } from 'hono';
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { runId } from '../coordinator/protocol/ids.ts';
 import { Layout, type LayoutProps } from './layout.tsx';
+import { ForecastsPage } from './pages/forecasts.tsx';
 import { HomePage } from './pages/home.tsx';
 import { NotFoundPage } from './pages/not-found.tsx';
 import { RunPage, runTitle } from './pages/run.tsx';
@@ -16,7 +17,7 @@ export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * The page routes: GET `/`, `/runs/:run` and `/static/:file`. Mount with `app.route('/', webRoutes(reader))`.
+ * The page routes: GET `/`, `/runs/:run`, `/forecasts` and `/static/:file`. Mount with `app.route('/', webRoutes(reader))`.
  */
 export function webRoutes(reader: WebReader): Hono {
   const app = new Hono();
@@ -30,6 +31,7 @@ export function webRoutes(reader: WebReader): Hono {
     if (view === null) return page(c, 404, { title: 'fleet: no such run', live: false }, <NotFoundPage what={`run ${id.slice(0, 80)}`} />);
     return page(c, 200, { title: runTitle(view), live: !view.done }, <RunPage view={view} markdown={reader.renderMarkdown(view)} />);
   });
+  app.get('/forecasts', (c) => page(c, 200, { title: 'fleet: forecasts', live: false }, <ForecastsPage summary={reader.forecasts()} />));
   app.get('/static/:file', (c) => {
     const file = staticFile(c.req.param('file'));
     if (file === undefined) return page(c, 404, { title: 'fleet: no such file', live: false }, <NotFoundPage what="file" />);

@@ -30,6 +30,7 @@ export function Layout({ title, live, children }: LayoutProps): Child {
           <a class="home" href="/">
             fleet
           </a>
+          <a href="/forecasts">forecasts</a>
           {live && (
             <noscript>
               <span class="aside">Without JavaScript this page does not follow by itself: reload it.</span>

@@ -1,5 +1,6 @@
 /** What pages read. The coordinator hands in an implementation; web/ knows no store. */
 import type { DeviceView } from '../coordinator/protocol/agent.ts';
+import type { ForecastSummary } from '../coordinator/protocol/forecasts.ts';
 import type { RunSummary, RunView } from '../coordinator/protocol/run.ts';
 
 export interface WebReader {
@@ -8,6 +9,7 @@ export interface WebReader {
   /** Newest first. */
   runs(): readonly RunSummary[];
   devices(): readonly DeviceView[];
+  forecasts(): ForecastSummary;
   /** The same text as `fleet report RUN --format markdown`. */
   renderMarkdown(view: RunView): string;
 }

@@ -6,6 +6,7 @@ import { CliError, errorLine } from './cli-error.ts';
 import { registerDemo } from './demo.ts';
 import { registerDevices } from './devices.ts';
 import { registerEngine } from './engine.ts';
+import { registerForecasts } from './forecasts.ts';
 import { progress } from './output.ts';
 import { registerReport } from './report.ts';
 import { registerStatus } from './status.ts';
@@ -40,6 +41,7 @@ for (const register of [
   registerWatch,
   registerStatus,
   registerReport,
+  registerForecasts,
   registerDevices,
   registerUp,
   registerAgent,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { runView, type RunView } from '../protocol/run.ts';
+import { DEFAULT_RULE, runView, type RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { printResult, runResult } from './run-result.ts';
 
@@ -59,7 +59,7 @@ const view = (verdicts: Verdict[]): RunView =>
     submittedAt: '2026-11-29T00:00:00.000Z',
     arms: ['a', 'b'].map((label, index) => ({ label, head: sha(String(index)), settings: {}, tree: sha('e'), subject: '' })),
     pairs: 1,
-    rule: { identity: 'exact', medianPercent: 3, everyPairPositive: true },
+    rule: DEFAULT_RULE,
     seal: { sha256: 'f'.repeat(64), at: '2026-11-29T00:00:00.000Z', text: '{}' },
     done: true,
     jobs: verdicts.map((entry) => ({

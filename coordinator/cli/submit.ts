@@ -1,9 +1,13 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { parseForecast } from '../core/forecast.ts';
+import { parseRule } from '../core/rule.ts';
+import { TextSyntaxError } from '../core/scanner.ts';
+import { DEFAULT_RULE } from '../protocol/run.ts';
 import { CliError } from './cli-error.ts';
 import { detachOnInterrupt, followRun } from './follow.ts';
 import { clientOf, integer, names, withService, type ServiceFlags } from './options.ts';
-import { print, printJson, progress } from './output.ts';
+import { plain, print, printJson, progress } from './output.ts';
 import { openRepository } from './repository.ts';
 import { printResult, runResult } from './run-result.ts';
 import { readHeads, submitRun } from './submit-run.ts';
@@ -14,6 +18,8 @@ interface SubmitFlags extends ServiceFlags {
   cases?: string[];
   devices?: string[];
   pairs: number;
+  rule?: string;
+  forecast?: string;
   allowSoftware?: boolean;
   repo: string;
   wait?: boolean;
@@ -31,10 +37,17 @@ export function registerSubmit(program: Command): void {
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', names)
     .option('--devices <names>', 'devices (default: every one that an agent serves now)', names)
     .option('--pairs <n>', 'pairs of legs a case', integer(1, 500), 3)
+    .option('--rule <text>', `what decides, sealed before anything runs (default: ${DEFAULT_RULE.text})`, grammar('--rule', parseRule))
+    .option(
+      '--forecast <text>',
+      'the median gain you expect, sealed too and scored: "unicode: 15% to 35% (80%); 5% to 15%"',
+      grammar('--forecast', parseForecast),
+    )
     .option('--allow-software', 'let software devices take part; never GPU evidence')
     .option('--repo <dir>', 'the repository', '.')
     .option('--wait', 'wait for the verdicts and exit with the worst: 0, 1 or 3')
     .option('--timeout <seconds>', 'with --wait: give up waiting, exit 124', integer(1, 31_536_000));
+  command.addHelpText('after', GRAMMAR);
   withService(command).action(async (flags: SubmitFlags) => {
     if (flags.heads === undefined) throw new CliError('--heads is missing: it names the arms to compare', 'fleet submit --heads main,HEAD');
     const arms = readHeads(flags.heads);
@@ -45,8 +58,15 @@ export function registerSubmit(program: Command): void {
       ...(flags.cases === undefined ? {} : { cases: flags.cases }),
       ...(flags.devices === undefined ? {} : { devices: flags.devices }),
       pairs: flags.pairs,
+      ...(flags.rule === undefined ? {} : { rule: flags.rule }),
+      ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
     });
+    const { sealed } = submitted;
+    if (sealed !== undefined) {
+      progress(`rule: ${plain(sealed.rule)}${sealed.forecast === null ? '' : `; forecast: ${plain(sealed.forecast)}`}`);
+      progress(`sealed ${sealed.at} as ${sealed.sha256}`);
+    }
     const announce = `${submitted.run}  ${submitted.url}`;
     if (!flags.wait) return flags.json ? printJson({ schema: 1, ...submitted }) : print(announce);
 
@@ -59,4 +79,26 @@ export function registerSubmit(program: Command): void {
     else printResult(result);
     process.exitCode = result.exit;
   });
+}
+
+const GRAMMAR = `
+--rule: parts joined by "and". A part is
+  identity exact | ids | differ | logits <= X    what counts as the same output (default: exact)
+  median | estimate | low  >= | > | <= | <  N%   of the pairs' gains: median, Hodges-Lehmann estimate, low end of its interval;
+                                                 "floor" instead of N% is the device's A/A floor
+  every pair > N%     p <= N (sign-flip test)     pairs >= N
+--forecast: ranges with ";" between them: [CASE][@DEVICE][#CANDIDATE]: N% to N% (HOW SURE%), all but the range optional.
+`;
+
+/** Checks a text of a grammar while the command line is read; the text itself is what is sent. @throws CliError with a caret. */
+function grammar(flag: string, parse: (text: string) => unknown): (text: string) => string {
+  return (text) => {
+    try {
+      parse(text);
+    } catch (error) {
+      if (!(error instanceof TextSyntaxError)) throw error;
+      throw new CliError(`${flag}, ${error.message}`, 'fleet submit --help', undefined, { cause: error, pointer: error.pointer });
+    }
+    return text;
+  };
 }

@@ -2,6 +2,7 @@
 import type { Rule } from '../protocol/run.ts';
 import type { Effect, PairRow } from '../protocol/verdict.ts';
 import type { Calibration } from './judge-input.ts';
+import { applyRule, type RuleAnswer } from './apply-rule.ts';
 import { fisherExact } from './fisher.ts';
 import { hodgesLehmann } from './hodges-lehmann.ts';
 import { countModes, otherModes } from './modes.ts';
@@ -55,7 +56,7 @@ export function caseEffect(name: string, metric: string, pairs: readonly TimedPa
   const unflagged = rows.filter((row) => row.flags.length === 0).map((row) => row.gainPercent);
   const flagged = rows.length - unflagged.length;
   const { estimate, interval } = hodgesLehmann(gainPercent);
-  const answer = ruleAnswer(gainPercent, rule, calibration);
+  const answer = applyRule(rule, gainPercent, calibration);
   const effect: Effect = {
     case: name,
     metric,
@@ -73,42 +74,30 @@ export function caseEffect(name: string, metric: string, pairs: readonly TimedPa
     modes: { ...modes, fisherP: fisherExact(modes.baseline, modes.candidate).twoSided },
     morePairs: needed === null ? null : Math.max(0, needed - rows.length),
     medianWithoutFlaggedPercent: flagged === 0 || unflagged.length === 0 ? null : median(unflagged),
-    ruleMet: answer.met,
+    ruleMet: answer.met && answer.morePairs === null,
     ruleNote: answer.note,
   };
-  return { effect, undecided: undecided(name, effect, unflagged, rule, calibration) };
+  return { effect, undecided: undecided(name, effect, answer, unflagged, rule, calibration) };
 }
 
 const flag = (arm: string, times: number | null | undefined): string | null =>
   times === null || times === undefined ? null : `${arm} leg ${times.toFixed(2)}× its arm’s median: another mode`;
 
-/** `3`, `2.75`: a percentage as short as three decimals allow. */
-function percent(value: number): string {
-  return `${Number(value.toFixed(3))} %`;
-}
-
-function ruleAnswer(gains: readonly number[], rule: Rule, calibration: Calibration | null): { met: boolean; note: string } {
-  const middle = median(gains);
-  const positive = gains.filter((gain) => gain > 0).length;
-  const enough = middle >= rule.medianPercent;
-  const all = !rule.everyPairPositive || positive === gains.length;
-  const aboveFloor = calibration === null || middle > calibration.floorPercent;
-  const parts = [`median ${percent(middle)} ${enough ? '≥' : '<'} ${percent(rule.medianPercent)}`, `${positive} of ${gains.length} pairs positive`];
-  if (calibration !== null) parts.push(`${aboveFloor ? 'above' : 'not above'} the A/A floor ${percent(calibration.floorPercent)}`);
-  return { met: enough && all && aboveFloor, note: parts.join(', ') };
-}
-
-/** Too few pairs, or an answer that hangs on legs which ran in another mode. */
-function undecided(name: string, effect: Effect, unflagged: readonly number[], rule: Rule, calibration: Calibration | null): string | null {
+/** Too few pairs, conditions that they cannot answer, or an answer that hangs on legs which ran in another mode. */
+function undecided(name: string, effect: Effect, answer: RuleAnswer, unflagged: readonly number[], rule: Rule, calibration: Calibration | null): string | null {
+  if (rule.clauses.length === 0) return null;
   const pairs = effect.pairs.length;
   if (pairs < LEAST_PAIRS) {
     const [least, five] = [LEAST_PAIRS - pairs, pairsToReach(0.05)];
     return `${name}: ${pairs} ${pairs === 1 ? 'pair decides' : 'pairs decide'} nothing (least p ${effect.smallestP}); ${least} more ${least === 1 ? 'is' : 'are'} the least, ${five - pairs} more can reach p ≤ 0.05`;
   }
+  if (answer.met && answer.morePairs !== null) return `${name}: ${answer.note}; ${more(answer.morePairs)} needed`;
   const flagged = pairs - unflagged.length;
   if (flagged === 0) return null;
   if (unflagged.length === 0) return `${name}: every pair holds a leg of another mode; ${LEAST_PAIRS} more pairs without one are needed`;
-  if (ruleAnswer(unflagged, rule, calibration).met === effect.ruleMet) return null;
+  if (applyRule(rule, unflagged, calibration).met === effect.ruleMet) return null;
   const missing = Math.max(LEAST_PAIRS - unflagged.length, flagged);
-  return `${name}: the rule is ${effect.ruleMet ? 'met' : 'not met'} with, and ${effect.ruleMet ? 'not met' : 'met'} without, the ${flagged === 1 ? 'pair' : `${flagged} pairs`} flagged as another mode; ${missing} more ${missing === 1 ? 'pair is' : 'pairs are'} needed`;
+  return `${name}: the rule is ${effect.ruleMet ? 'met' : 'not met'} with, and ${effect.ruleMet ? 'not met' : 'met'} without, the ${flagged === 1 ? 'pair' : `${flagged} pairs`} flagged as another mode; ${more(missing)} needed`;
 }
+
+const more = (pairs: number): string => `${pairs} more ${pairs === 1 ? 'pair is' : 'pairs are'}`;

@@ -1,7 +1,7 @@
 /** What a verdict is computed from: the sealed rule, and what is stored of one job's accepted attempt. Nothing else. */
 import type { Evidence } from '../../engine/protocol.ts';
 import type { ManifestSuite } from '../protocol/manifest.ts';
-import type { LegMeasure, PlannedLeg, Rule } from '../protocol/run.ts';
+import type { Forecast, LegMeasure, PlannedLeg, Rule } from '../protocol/run.ts';
 
 /** A planned leg with the stored texts of its results. */
 export interface JudgedLeg extends PlannedLeg {
@@ -42,6 +42,8 @@ export interface JudgeInput {
   /** Pairs a case that were asked for. */
   readonly pairs: number;
   readonly rule: Rule;
+  /** What the submitter expected; absent: nothing. */
+  readonly forecast?: Forecast;
   readonly legs: readonly JudgedLeg[];
   /** Cases that only one arm's manifest has, or has otherwise, with why. They are shown, and never `same`. */
   readonly notComparable?: readonly { readonly case: string; readonly note: string }[];

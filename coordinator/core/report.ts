@@ -28,6 +28,7 @@ export function renderMarkdown(view: RunView): string {
     { title: 'rule', text: sealText(view) },
     { title: 'what is not covered', text: gapTable(view) },
     { title: 'effects', text: effects(verdicts) },
+    { title: 'forecasts', text: forecasts(verdicts) },
     { title: 'output identity', text: identities(verdicts) },
     { title: 'contract', text: contract(verdicts) },
     ...verdicts.flatMap((verdict) => verdict.effects.map((effect) => ({ title: `pairs of ${verdict.device}, ${effect.case}`, text: pairs(verdict, effect) }))),
@@ -123,9 +124,10 @@ function heads(view: RunView): string {
 }
 
 function sealText(view: RunView): string {
-  const { rule } = view;
-  const every = rule.everyPairPositive ? ', every pair positive' : '';
-  return `Rule, sealed ${view.seal.at} as ${code(view.seal.sha256)}: output ${code(rule.identity)}, median gain ≥ ${number(rule.medianPercent, 3)} %${every}, ${view.pairs} pairs a case.`;
+  const { rule, seal, forecast } = view;
+  const expected = forecast ? ` Forecast, sealed with it: ${code(forecast.text)}.` : '';
+  const broken = seal.broken ? `**The run is not what was sealed: ${code(seal.broken)}. No verdict holds.**\n\n` : '';
+  return `${broken}Rule, sealed ${seal.at} as ${code(seal.sha256)}: ${code(rule.text)}, ${view.pairs} pairs a case.${expected}`;
 }
 
 function coverage(view: RunView): string {
@@ -186,6 +188,21 @@ function beside(effect: Effect): string[] {
   }
   if (morePairs) notes.push(`${morePairs} more pairs give 80 % odds of p ≤ 0.05, if gains go on as these`);
   return notes;
+}
+
+function forecasts(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.flatMap((verdict) =>
+    (verdict.forecasts ?? []).map((score) => [
+      verdict.device,
+      code(verdict.candidate),
+      code(score.case),
+      `${percent(score.lowPercent)} to ${percent(score.highPercent)}`,
+      score.confidencePercent === null ? '–' : `${number(score.confidencePercent, 1)} %`,
+      percent(score.medianPercent),
+      score.hit ? 'hit' : `**missed** by ${number(Math.abs(score.missPercent), 2)} points`,
+    ]),
+  );
+  return table(['device', 'candidate', 'case', 'forecast', 'confidence', 'median gain', 'outcome'], 'lllrrrl', rows);
 }
 
 function identities(verdicts: readonly Verdict[]): string {

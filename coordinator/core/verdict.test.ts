@@ -4,6 +4,8 @@ import { worstExit } from './exit.ts';
 import { contractJob, decodeJob, linesJob, measure, withLeg } from './testing/jobs.ts';
 import { adapter, control, decode, kernel, recordsFile } from './testing/records.ts';
 import type { JudgeInput } from './judge-input.ts';
+import { parseForecast } from './forecast.ts';
+import { parseRule } from './rule.ts';
 import { judge, notRunVerdict } from './verdict.ts';
 import { withholdGains } from './withhold.ts';
 
@@ -316,6 +318,44 @@ describe('lines suites', () => {
   });
 });
 
+describe('rules of one’s own', () => {
+  const ruled = (text: string, changes: Partial<JudgeInput> = {}): Verdict => judged(published({ rule: parseRule(text), ...changes }));
+
+  it('are what the verdict is computed from, and says', () => {
+    expect(ruled('median >= 66%')).toMatchObject({ verdict: 'rule-not-met', reason: 'story: median 65.019 % < 66 %.' });
+    expect(ruled('every pair >= 64.6%').reason).toBe('story: 2 of 3 pairs ≥ 64.6 %.');
+    expect(ruled('estimate > 60% and p <= 0.125').verdict).toBe('rule-met');
+  });
+
+  it('stay undecided where this many pairs cannot answer them, with how many more can', () => {
+    const verdict = ruled('median >= 3% and p <= 0.05');
+    expect(verdict).toMatchObject({ verdict: 'undecided', effects: [{ ruleMet: false }] });
+    expect(verdict.reason).toContain('p 0.125, and 3 pairs cannot reach ≤ 0.05; 2 more pairs are needed');
+    expect(ruled('low > 0').reason).toContain('3 more pairs are needed');
+  });
+
+  it('may ask nothing of the gain', () => {
+    const verdict = judged(decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 100 : 900 })], { pairs: 1, rule: parseRule('identity exact') }));
+    expect(verdict).toMatchObject({ verdict: 'rule-met', effects: [{ ruleNote: 'the rule asks nothing of the gain' }] });
+  });
+});
+
+describe('forecasts', () => {
+  const forecast = parseForecast('story: 15% to 35% (80%)');
+
+  it('are scored with the verdict, whatever the rule says', () => {
+    expect(judged(published({ forecast })).forecasts).toMatchObject([{ case: 'story', hit: false, confidencePercent: 80 }]);
+    expect(judged(published({ forecast, rule: parseRule('median >= 90%') })).forecasts).toHaveLength(1);
+  });
+
+  it('are not scored where no gain may be shown', () => {
+    const wrong = decodeJob((leg) => [decode({ steps: leg.arm === 0 ? ['a'] : ['b'] })], { forecast });
+    expect(judged(wrong)).toMatchObject({ verdict: 'output-differs', forecasts: [] });
+    const failing = judged(contractJob((leg) => [kernel('qmm-q4', { status: leg.arm === 0 ? 'pass' : 'fail' })]));
+    expect(withholdGains([failing, judged(published({ forecast }))])[1]).toMatchObject({ verdict: 'undecided', forecasts: [] });
+  });
+});
+
 describe('timed lines', () => {
   const pair = (leg: { pair: number | null }): number => leg.pair! - 1;
   const replay = (changes: Partial<JudgeInput> = {}, text = (ms: number): string => `RESULT unicode decode_ms=${ms}: passed=1 total=1\n`): JudgeInput =>
@@ -349,7 +389,7 @@ it('computedFrom depends on the records, the rule, and nothing else', () => {
   const hash = judged(published()).computedFrom;
   expect(judged(published()).computedFrom).toBe(hash);
   expect(judged(withLeg(published(), 2, { records: `${published().legs[2]!.records!}\n` })).computedFrom).not.toBe(hash);
-  expect(judged(published({ rule: { ...published().rule, medianPercent: 4 } })).computedFrom).not.toBe(hash);
+  expect(judged(published({ rule: parseRule('median >= 4%') })).computedFrom).not.toBe(hash);
 });
 
 it('a job that failed is not-run, with the reason', () => {

@@ -7,6 +7,7 @@ import type { DecodeRecord } from '../../engine/protocol.ts';
 import type { Identity, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { seal } from './canonical.ts';
 import { compareDecode, type DecodedLeg } from './compare-decode.ts';
+import { scoreForecast } from './forecast.ts';
 import { judgeContract } from './judge-contract.ts';
 import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
@@ -36,19 +37,36 @@ export type NotRunInput = Pick<JudgeInput, 'device' | 'suite' | 'candidate' | 'e
  * @param reason why, one sentence, such as `no attempt can succeed: npm ci failed in the baseline's head`.
  */
 export function notRunVerdict(input: NotRunInput, reason: string): Verdict {
+  return unjudged(input, 'not-run', reason);
+}
+
+/**
+ * The verdict of a run that is not what was sealed: none. The measured legs stay, and nothing is concluded from them.
+ * @param broken how the stored run differs, from `sealDefect`.
+ */
+export function refusedVerdict(input: Pick<NotRunInput, 'device' | 'suite' | 'candidate' | 'evidence'>, broken: string): Verdict {
+  return unjudged(input, 'void', `no verdict: ${broken}`);
+}
+
+function unjudged(input: NotRunInput, word: 'not-run' | 'void', reason: string): Verdict {
   return {
     device: input.device,
     suite: input.suite,
     candidate: input.candidate,
     evidence: input.evidence,
-    verdict: 'not-run',
+    verdict: word,
     reason: sentence(reason),
     identities: [],
     lines: [],
     contract: [],
     effects: [],
     calibration: calibrationText(input.calibration ?? null),
-    computedFrom: seal({ device: input.device, suite: input.suite, candidate: input.candidate, notRun: reason }).sha256,
+    computedFrom: seal({
+      device: input.device,
+      suite: input.suite,
+      candidate: input.candidate,
+      ...(word === 'void' ? { refused: reason } : { notRun: reason }),
+    }).sha256,
   };
 }
 
@@ -157,6 +175,7 @@ function verdictOf(input: JudgeInput, findings: Findings): Verdict {
     lines: findings.lines ?? [],
     contract: findings.contract ?? [],
     effects: findings.effects ?? [],
+    forecasts: scoreForecast(input.forecast ?? null, input.device, input.candidateArm, findings.effects ?? []),
     calibration: calibrationText(input.calibration),
     computedFrom: computedFrom(input),
   };

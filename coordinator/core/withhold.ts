@@ -9,7 +9,7 @@ const FAILING: ReadonlySet<VerdictWord> = new Set(['new-failure', 'pre-existing'
  * in (the two jobs of a device are judged at different times); the verdicts as judged are what is stored, this is what is
  * shown and decides the exit status. Idempotent. A contract verdict is one that has contract rows.
  *
- * Where the contract of the same device and candidate failed, effects are emptied, and `rule-met`, `rule-not-met` and
+ * Where the contract of the same device and candidate failed, effects and the forecasts scored on them are emptied, and `rule-met`, `rule-not-met` and
  * `undecided` become `undecided` with the reason. Other words stay: they are not about gains.
  */
 export function withholdGains(verdicts: readonly Verdict[]): Verdict[] {
@@ -22,6 +22,7 @@ export function withholdGains(verdicts: readonly Verdict[]): Verdict[] {
       ...verdict,
       verdict: 'undecided',
       effects: [],
+      ...(verdict.forecasts === undefined ? {} : { forecasts: [] }),
       reason: `Gain withheld: on this device the candidate's suite ${contract.suite} is ${contract.verdict}.`,
     };
   });

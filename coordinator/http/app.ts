@@ -10,6 +10,7 @@ import type { DeviceQueues } from '../queue/device-queues.ts';
 import { Refusal } from '../refusal.ts';
 import { blobRoutes } from './blobs.ts';
 import { deviceRoutes } from './devices.ts';
+import { forecastRoutes } from './forecasts.ts';
 import { guard } from './guard.ts';
 import { headRoutes } from './heads.ts';
 import { healthRoutes } from './health.ts';
@@ -39,6 +40,7 @@ export function buildApp(service: Service, pages: Hono): Hono {
   app.route('/', healthRoutes(service));
   app.route('/', headRoutes(service));
   app.route('/', runRoutes(service));
+  app.route('/', forecastRoutes(service));
   app.route('/', deviceRoutes(service));
   app.route('/', jobRoutes(service));
   app.route('/', blobRoutes(service));

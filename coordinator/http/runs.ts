@@ -20,8 +20,8 @@ export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono
   return new Hono()
     .post('/api/runs', async (context) => {
       const request = await readBody(context, submitRequest);
-      const { run, jobs } = await submitRun(store, heads, carrier, log, request);
-      return context.json({ run, url: `${origin()}/runs/${run}`, jobs } satisfies SubmitResponse, 201);
+      const { run, jobs, sealed } = await submitRun(store, heads, carrier, log, request);
+      return context.json({ run, url: `${origin()}/runs/${run}`, jobs, sealed } satisfies SubmitResponse, 201);
     })
     .get('/api/runs', (context) => context.json(listRunSummaries(store.queries)))
     .get('/api/runs/:run', (context) => context.json(existingRun(context.req.param('run'))))

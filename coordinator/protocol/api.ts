@@ -12,6 +12,7 @@ export const API_ROUTES = [
   ['GET', '/api/runs', 'newest runs, one summary each'],
   ['GET', '/api/runs/:run', 'the whole run'],
   ['GET', '/api/runs/:run/report', 'the run as ?format=markdown or json'],
+  ['GET', '/api/forecasts', 'how forecasts came out, over all runs'],
   ['GET', '/api/devices', 'devices and what they are doing'],
   ['POST', '/api/devices/:device/register', 'an agent serves this device'],
   ['POST', '/api/devices/:device/heartbeat', 'what the agent is doing; cancels come back'],
@@ -22,5 +23,6 @@ export const API_ROUTES = [
   ['GET', '/api/blobs/:sha256', 'a stored log or records file, text/plain'],
   ['GET', '/', 'runs and devices'],
   ['GET', '/runs/:run', 'the run page'],
+  ['GET', '/forecasts', 'the same, as a page'],
   ['GET', '/static/:file', 'style sheet and module'],
 ] as const;

@@ -20,6 +20,10 @@ export const submitRequest = z.strictObject({
   /** Default: every device that an agent serves now. */
   devices: z.array(deviceName).min(1).optional(),
   pairs: z.int().min(1).max(500).default(3),
+  /** The decision rule, as core/rule.ts reads it; default: DEFAULT_RULE. */
+  rule: z.string().min(1).max(1000).optional(),
+  /** What the submitter expects, as core/forecast.ts reads it. */
+  forecast: z.string().min(1).max(4000).optional(),
   /** Software devices take part only when this is true. */
   allowSoftware: z.boolean().default(false),
   /** Repeating a submission with the same key returns the same run. */
@@ -27,17 +31,56 @@ export const submitRequest = z.strictObject({
 });
 export type SubmitRequest = z.infer<typeof submitRequest>;
 
-export const submitResponse = z.object({ run: runId, url: z.url(), jobs: z.array(z.object({ job: jobId, device: deviceName, suite: suiteName })) });
+/** What was sealed before anything was queued: the texts, and the hash that every verdict is held to. */
+export const sealed = z.object({ sha256, at: z.iso.datetime(), rule: z.string(), forecast: z.string().nullable() });
+
+export const submitResponse = z.object({
+  run: runId,
+  url: z.url(),
+  jobs: z.array(z.object({ job: jobId, device: deviceName, suite: suiteName })),
+  sealed: sealed.optional().describe('absent from coordinators of earlier versions'),
+});
 export type SubmitResponse = z.infer<typeof submitResponse>;
 
-/** The sealed decision rule. `identity` and thresholds may not change after sealing. */
+/** One condition of a rule; percents, but for `p` and `pairs`. `floor` is the device's A/A floor. */
+export const ruleClause = z.strictObject({
+  subject: z.enum(['median', 'every pair', 'estimate', 'low', 'p', 'pairs']),
+  op: z.enum(['>=', '>', '<=', '<']),
+  value: z.number().or(z.literal('floor')),
+});
+export type RuleClause = z.infer<typeof ruleClause>;
+
+/** The sealed decision rule; `text` is its grammar's (core/rule.ts), the rest what the text says. */
 export const rule = z.strictObject({
-  identity: z.enum(['exact', 'ids', 'differ']).or(z.string().regex(/^logits<=[0-9.e-]+$/)),
-  medianPercent: z.number(),
-  everyPairPositive: z.boolean(),
+  text: z.string(),
+  identity: z.enum(['exact', 'ids', 'differ']).or(z.string().regex(/^logits<=[0-9.e+-]+$/)),
+  clauses: z.array(ruleClause),
 });
 export type Rule = z.infer<typeof rule>;
-export const DEFAULT_RULE: Rule = { identity: 'exact', medianPercent: 3, everyPairPositive: true };
+export const DEFAULT_RULE: Rule = {
+  text: 'identity exact and median >= 3% and every pair > 0% and median > floor',
+  identity: 'exact',
+  clauses: [
+    { subject: 'median', op: '>=', value: 3 },
+    { subject: 'every pair', op: '>', value: 0 },
+    { subject: 'median', op: '>', value: 'floor' },
+  ],
+};
+
+/** A range for the median gain of the cases it names; null: of every case, device or candidate. Candidate 1 is the first after the baseline. */
+export const forecastItem = z.strictObject({
+  case: z.string().nullable(),
+  device: z.string().nullable(),
+  candidate: z.int().min(1).nullable(),
+  lowPercent: z.number(),
+  highPercent: z.number(),
+  confidencePercent: z.number().nullable(),
+});
+export type ForecastItem = z.infer<typeof forecastItem>;
+
+/** What the submitter expects; sealed with the rule. */
+export const forecast = z.strictObject({ text: z.string(), items: z.array(forecastItem).min(1) });
+export type Forecast = z.infer<typeof forecast>;
 
 /** A planned leg: one fresh process. `arm` is an index into the run's arms. */
 export const plannedLeg = z.object({
@@ -108,8 +151,14 @@ export const runView = z.object({
   submittedAt: z.iso.datetime(),
   arms: z.array(runArm),
   pairs: z.int(),
-  rule,
-  seal: z.object({ sha256, at: z.iso.datetime(), text: z.string().describe('the canonical JSON that was hashed') }),
+  rule: rule.describe('as sealed'),
+  forecast: forecast.nullable().optional().describe('as sealed'),
+  seal: z.object({
+    sha256,
+    at: z.iso.datetime(),
+    text: z.string().describe('the canonical JSON that was hashed'),
+    broken: z.string().nullable().optional().describe('how the stored run differs from what was sealed; every verdict is then void'),
+  }),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),

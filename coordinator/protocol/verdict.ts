@@ -83,6 +83,19 @@ export const effect = z.object({
 });
 export type Effect = z.infer<typeof effect>;
 
+/** How one forecast came out. `missPercent` is how far the median lies outside of the range, in points: 0 for a hit, negative below. */
+export const forecastScore = z.object({
+  case: z.string(),
+  lowPercent: z.number(),
+  highPercent: z.number(),
+  confidencePercent: z.number().nullable(),
+  medianPercent: z.number(),
+  hit: z.boolean(),
+  missPercent: z.number(),
+  brier: z.number().nullable().describe('(confidence − hit)²; null where no confidence was stated'),
+});
+export type ForecastScore = z.infer<typeof forecastScore>;
+
 /** Output identity of one case. */
 export const identity = z.object({
   case: z.string(),
@@ -126,6 +139,7 @@ export const verdict = z.object({
   lines: z.array(lineRow),
   contract: z.array(contractRow),
   effects: z.array(effect).describe('empty unless the output is the same: no gain is shown for a wrong answer'),
+  forecasts: z.array(forecastScore).optional().describe('the sealed forecast against these effects'),
   calibration: z.string().describe('the device’s A/A floor, or that there is none'),
   computedFrom: sha256.describe('SHA-256 of the canonical JSON of the records used'),
 });

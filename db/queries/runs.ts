@@ -1,4 +1,4 @@
-import { desc, eq } from 'drizzle-orm';
+import { desc, eq, like } from 'drizzle-orm';
 import type { Queries } from '../open.ts';
 import { runs } from '../schema.ts';
 
@@ -20,4 +20,9 @@ export function findRunByKey(queries: Queries, key: string): RunRow | undefined 
 /** Newest first. */
 export function listRuns(queries: Queries, limit: number): RunRow[] {
   return queries.select().from(runs).orderBy(desc(runs.submittedAt), desc(runs.id)).limit(limit).all();
+}
+
+/** Runs that were sealed with a forecast, newest first. Within a JSON text a quote is escaped, so the pattern matches a member only. */
+export function listForecastRuns(queries: Queries): RunRow[] {
+  return queries.select().from(runs).where(like(runs.sealText, '%"forecast":{%')).orderBy(desc(runs.submittedAt), desc(runs.id)).all();
 }

@@ -3,7 +3,10 @@ import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeviceView } from '../../coordinator/protocol/agent.ts';
+import type { ForecastRow } from '../../coordinator/protocol/forecasts.ts';
 import type { RunView } from '../../coordinator/protocol/run.ts';
+import { summariseForecasts } from '../../coordinator/core/forecast-summary.ts';
+import { parseForecast, scoreForecast } from '../../coordinator/core/forecast.ts';
 import { renderMarkdown } from '../../coordinator/core/report.ts';
 import { CONTENT_SECURITY_POLICY, webRoutes } from '../../web/app.tsx';
 import { launchBrowser, servePages } from '../support/page-server.ts';
@@ -47,11 +50,38 @@ const devices: DeviceView[] = [
   },
 ];
 
+const AT = '2026-11-29T12:03:41.000Z';
+/** The good run's effects against one forecast. */
+function forecastsOf(view: RunView): ForecastRow[] {
+  return view.jobs.flatMap((job) =>
+    job.verdicts.flatMap(({ device, suite, candidate, effects }) =>
+      scoreForecast(parseForecast('8% to 12% (80%); unicode: 5% to 70%'), device, 1, effects).map((score) => ({
+        ...score,
+        run: view.run,
+        at: AT,
+        device,
+        suite,
+        candidate,
+      })),
+    ),
+  );
+}
+
 let browser: Browser;
 let site: Awaited<ReturnType<typeof servePages>>;
 
 beforeAll(async () => {
-  const app = webRoutes({ run: (id) => runs.get(id) ?? null, runs: () => [...runs.values()].map(summaryOf), devices: () => devices, renderMarkdown });
+  const app = webRoutes({
+    run: (id) => runs.get(id) ?? null,
+    runs: () => [...runs.values()].map(summaryOf),
+    devices: () => devices,
+    forecasts: () => ({
+      schema: 1,
+      ...summariseForecasts(forecastsOf(good)),
+      unscored: [{ run: faulty.run, at: AT, forecast: '5% to 15%', note: 'not judged yet' }],
+    }),
+    renderMarkdown,
+  });
   site = await servePages(app);
   browser = await launchBrowser();
 });
@@ -98,6 +128,7 @@ describe('every page, light and dark', () => {
     ['the home page', '/'],
     ['a good run', `/runs/${good.run}`],
     ['a run with a fault, still running', `/runs/${faulty.run}`],
+    ['forecasts', '/forecasts'],
     ['no such run', '/runs/r0000000000'],
   ])('%s has no policy refusal and no axe violation', async (_, path) => {
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -65,6 +65,20 @@ describe('against a running service', () => {
     expect(done.status).toBe(status);
   });
 
+  test.each([
+    ['--rule', 'median >= 3% or p < 1', 14, 'expected "and" or the end of the rule'],
+    ['--forecast', '5% to 3%', 7, 'the range ends below its beginning'],
+  ])('%s "%s" is pointed at with a caret', async (flag, text, column, problem) => {
+    const done = await home.fleet(['submit', '--heads', 'main~1,main', flag, text], { cwd: repository.directory });
+    expect(done.stderr).toBe(`fleet: ${flag}, column ${column}: ${problem}. next: fleet submit --help\n  ${text}\n  ${' '.repeat(column - 1)}^\n`);
+    expect(done.status).toBe(2);
+    expect((await home.fleet(['submit', '--help'])).stdout).toContain('every pair > N%');
+  });
+
+  test('no forecast yet', async () => {
+    expect((await home.fleet(['forecasts'])).stdout).toMatch(/^no forecast yet\. next: fleet submit/);
+  });
+
   test('a directory that is in no repository', async () => {
     const done = await home.fleet(['submit', '--heads', 'a,b'], { env: { GIT_CEILING_DIRECTORIES: path.dirname(home.folder) } });
     expect(line(done)).toMatch(/is not in a git repository.* next: .*--repo DIR/);

@@ -30,6 +30,7 @@ function CaseEffect({
   readonly rule: RunView['rule'];
   readonly id: string;
 }): Child {
+  const forecasts = (verdict.forecasts ?? []).filter((score) => score.case === effect.case);
   return (
     <div class="case">
       <h4 id={id}>
@@ -89,7 +90,7 @@ function CaseEffect({
             </tbody>
           </table>
         </div>
-        <PairPlot effect={effect} thresholdPercent={rule.medianPercent} id={`${id}-plot`} />
+        <PairPlot effect={effect} thresholdPercent={medianThreshold(rule)} id={`${id}-plot`} />
       </div>
       <dl class="facts">
         <Fact name="range">
@@ -137,10 +138,22 @@ function CaseEffect({
             {gain(effect.medianWithoutFlaggedPercent)} % <span class="aside">not binding</span>
           </Fact>
         )}
+        {forecasts.map((score) => (
+          <Fact name="forecast">
+            {gain(score.lowPercent)} to {gain(score.highPercent)} %{score.confidencePercent !== null && `, ${fixed(score.confidencePercent, 0)} % sure`}:{' '}
+            {score.hit ? 'hit' : `missed by ${fixed(Math.abs(score.missPercent), 2)} points`}
+          </Fact>
+        ))}
         <Fact name="device noise">{verdict.calibration}</Fact>
       </dl>
     </div>
   );
+}
+
+/** The median that the rule asks for at least; null where it asks for none. */
+function medianThreshold(rule: RunView['rule']): number | null {
+  const value = rule.clauses.find((clause) => clause.subject === 'median' && clause.op.startsWith('>') && clause.value !== 'floor')?.value;
+  return typeof value === 'number' ? value : null;
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children?: Child }): Child {

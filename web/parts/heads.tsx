@@ -3,16 +3,9 @@ import type { Child } from 'hono/jsx';
 import type { RunView } from '../../coordinator/protocol/run.ts';
 import { clean, count, short, when } from '../show.ts';
 
-const IDENTITIES: Readonly<Record<string, string>> = {
-  exact: 'output equal bit for bit',
-  ids: 'generated ids equal',
-  differ: 'outputs that differ',
-};
-
 /** The arms with commit, tree and subject, and the rule as it was sealed before the first leg. */
 export function Heads({ view }: { readonly view: RunView }): Child {
-  const { rule, seal } = view;
-  const identity = IDENTITIES[rule.identity] ?? rule.identity;
+  const { rule, seal, forecast } = view;
   return (
     <>
       <div class="scroll" tabindex={0} role="region" aria-labelledby="heads">
@@ -45,8 +38,15 @@ export function Heads({ view }: { readonly view: RunView }): Child {
           </tbody>
         </table>
       </div>
+      {seal.broken && <p class="warn">This run is not what was sealed: {clean(seal.broken)}. No verdict holds.</p>}
       <p>
-        Rule: {identity}; median gain at least {rule.medianPercent} %{rule.everyPairPositive && ', every pair positive'}; {count(view.pairs, 'pair')} a case.
+        Rule: <code>{clean(rule.text)}</code>; {count(view.pairs, 'pair')} a case.
+        {forecast && (
+          <>
+            {' '}
+            Forecast: <code>{clean(forecast.text)}</code>.
+          </>
+        )}
       </p>
       <details id="seal">
         <summary>

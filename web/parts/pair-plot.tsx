@@ -19,13 +19,13 @@ function ticks(low: number, high: number): number[] {
 }
 
 /**
- * Gains of one case's pairs, a row a pair in run order, on one axis that always holds zero and the rule's threshold.
+ * Gains of one case's pairs, a row a pair in run order, on one axis that always holds zero and, where the rule asks for a median, its threshold.
  * Circle: the baseline ran first. Diamond: the candidate did. Hollow: flagged as another mode.
  */
-export function PairPlot({ effect, thresholdPercent, id }: { readonly effect: Effect; readonly thresholdPercent: number; readonly id: string }): Child {
+export function PairPlot({ effect, thresholdPercent, id }: { readonly effect: Effect; readonly thresholdPercent: number | null; readonly id: string }): Child {
   const gains = effect.pairs.map((pair) => pair.gainPercent);
-  const least = Math.min(0, thresholdPercent, ...gains);
-  const most = Math.max(0, thresholdPercent, ...gains);
+  const least = Math.min(0, thresholdPercent ?? 0, ...gains);
+  const most = Math.max(0, thresholdPercent ?? 0, ...gains);
   const margin = Math.max((most - least) * 0.06, 0.05);
   const [low, high] = [least - margin, most + margin];
   const x = (value: number): number => Math.round((LEFT + ((value - low) / (high - low)) * (WIDTH - LEFT - RIGHT)) * 10) / 10;
@@ -34,9 +34,10 @@ export function PairPlot({ effect, thresholdPercent, id }: { readonly effect: Ef
   const y = (row: number): number => TOP + pitch * (row + 0.5);
   const size = pitch >= 14 ? 5 : 3;
   const zero = x(0);
-  const rule = x(thresholdPercent);
+  const rule = thresholdPercent === null ? null : x(thresholdPercent);
+  const asked = thresholdPercent === null ? '' : `; the rule asks for a median of ${thresholdPercent}`;
   const middle = x(effect.medianPercent);
-  const described = `${count(gains.length, 'pair')} in run order, gains ${gains.map(gain).join(', ')} percent; median ${gain(effect.medianPercent)}; the rule asks for a median of ${thresholdPercent}.`;
+  const described = `${count(gains.length, 'pair')} in run order, gains ${gains.map(gain).join(', ')} percent; median ${gain(effect.medianPercent)}${asked}.`;
   return (
     <svg class="plot" viewBox={`0 0 ${WIDTH} ${bottom + 44}`} role="img" aria-labelledby={`${id}-title ${id}-desc`}>
       <title id={`${id}-title`}>{`Gain of each pair, ${effect.case}`}</title>
@@ -50,12 +51,16 @@ export function PairPlot({ effect, thresholdPercent, id }: { readonly effect: Ef
         </>
       ))}
       <line class="zero" x1={zero} x2={zero} y1={TOP - 2} y2={bottom} />
-      <line class="rule" x1={rule} x2={rule} y1={TOP - 2} y2={bottom} />
-      <text class="tick" x={rule} y={TOP - 10} text-anchor={rule > WIDTH - 90 ? 'end' : 'middle'}>
-        {`rule ${thresholdPercent} %`}
-      </text>
+      {rule !== null && (
+        <>
+          <line class="rule" x1={rule} x2={rule} y1={TOP - 2} y2={bottom} />
+          <text class="tick" x={rule} y={TOP - 10} text-anchor={rule > WIDTH - 90 ? 'end' : 'middle'}>
+            {`rule ${thresholdPercent} %`}
+          </text>
+        </>
+      )}
       <line class="median" x1={middle} x2={middle} y1={TOP - 2} y2={bottom} />
-      {Math.abs(middle - rule) > 90 && (
+      {(rule === null || Math.abs(middle - rule) > 90) && (
         <text class="median-label" x={middle} y={TOP - 10} text-anchor={middle > WIDTH - 60 ? 'end' : 'middle'}>
           median
         </text>

@@ -1,0 +1,172 @@
+/** Rule and forecast: sealed before anything runs, what the verdict is computed from, and what becomes of a run that somebody edits. */
+import Database from 'better-sqlite3';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256Hex } from '../../coordinator/core/canonical.ts';
+import { forecastSummary } from '../../coordinator/protocol/forecasts.ts';
+import { submitResponse, type SubmitRequest, type SubmitResponse } from '../../coordinator/protocol/run.ts';
+import {
+  call,
+  claim,
+  finishedJob,
+  postLeg,
+  register,
+  Repository,
+  runOf,
+  sendTwoHeads,
+  startCoordinator,
+  submission,
+  temporaryFolder,
+  type Running,
+} from './coordinator-support.ts';
+
+const MANIFEST = JSON.stringify({
+  schema: 1,
+  suites: { decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'unicode' }], timed: true, time: 'decode_ms' } },
+});
+const RULE = 'median >= 60% and every pair > 0';
+const TIMES = [
+  [13536, 13533, 13351],
+  [4735, 4731, 4738],
+] as const;
+
+const state = temporaryFolder();
+const repository = new Repository();
+let coordinator: Running;
+let heads: [string, string];
+
+beforeAll(async () => {
+  coordinator = await startCoordinator(state);
+  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
+  await register(coordinator.url, 'b60', 'agent-one');
+});
+afterAll(async () => {
+  await coordinator?.end('SIGTERM');
+  rmSync(state, { recursive: true, force: true });
+  repository.remove();
+});
+
+const submit = (more: Partial<SubmitRequest>) => call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], ...more }));
+
+async function submitted(more: Partial<SubmitRequest>): Promise<SubmitResponse> {
+  return submitResponse.parse((await submit(more)).body);
+}
+
+/** Claims the run's job and posts the published times, up to leg `until`. */
+async function measure({ jobs }: SubmitResponse, before: (leg: number) => void = () => {}): Promise<void> {
+  const spec = await claim(coordinator.url, jobs[0]!.job, 'b60', 'agent-one');
+  for (const leg of spec.legs) {
+    before(leg.index);
+    const ms = TIMES[leg.head === heads[0] ? 0 : 1][leg.index >> 1]!;
+    const reply = await postLeg(coordinator.url, spec, leg.index, `decode_ms=${ms}: passed=1 total=1\n`);
+    expect(reply.status).toBe(200);
+  }
+}
+
+/** Runs SQL as a person with a shell would, the triggers out of the way. */
+function edit(sql: string): void {
+  const client = new Database(join(state, 'fleet.sqlite'));
+  try {
+    expect(() => client.exec(sql)).toThrow(/sealed/);
+    const triggers = client.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%sealed_update'").all() as {
+      name: string;
+      sql: string;
+    }[];
+    for (const { name } of triggers) client.exec(`DROP TRIGGER ${name}`);
+    client.exec(sql);
+    for (const { sql: text } of triggers) client.exec(text);
+  } finally {
+    client.close();
+  }
+}
+
+it('seals rule and forecast before anything is queued, and answers with the hash', async () => {
+  const answer = await submitted({ rule: RULE, forecast: 'unicode: 15% to 35% (80%)' });
+  expect(answer.sealed).toMatchObject({ rule: 'identity exact and median >= 60% and every pair > 0%', forecast: 'unicode: 15% to 35% (80%)' });
+  const view = await runOf(coordinator.url, answer.run);
+  expect(view.seal).toMatchObject({ sha256: sha256Hex(view.seal.text), at: answer.sealed!.at, broken: null });
+  expect(view.seal.sha256).toBe(answer.sealed!.sha256);
+  expect(JSON.parse(view.seal.text)).toMatchObject({ schema: 2, rule: { text: answer.sealed!.rule }, forecast: { text: 'unicode: 15% to 35% (80%)' } });
+
+  await measure(answer);
+  const job = await finishedJob(coordinator.url, answer.run);
+  expect(Date.parse(job.attempts[0]!.openedAt)).toBeGreaterThanOrEqual(Date.parse(answer.sealed!.at));
+  expect(job.verdicts[0]).toMatchObject({
+    verdict: 'rule-met',
+    effects: [{ ruleNote: 'median 65.019 % ≥ 60 %, 3 of 3 pairs positive' }],
+    forecasts: [{ case: 'unicode', hit: false, confidencePercent: 80 }],
+  });
+  const page = await (await fetch(`${coordinator.url}/runs/${answer.run}`)).text();
+  expect(page).toContain('identity exact and median &gt;= 60% and every pair &gt; 0%');
+  expect(page).toContain('missed by 30.02 points');
+  const report = String((await call(coordinator.url, 'GET', `/api/runs/${answer.run}/report`)).body);
+  expect(report).toContain('`identity exact and median >= 60% and every pair > 0%`');
+  expect(report).toContain('**missed** by 30.02 points');
+});
+
+it('decides by the sealed rule: the same times do not meet a harder one', async () => {
+  const answer = await submitted({ rule: 'median >= 66%' });
+  await measure(answer);
+  expect((await finishedJob(coordinator.url, answer.run)).verdicts[0]).toMatchObject({ verdict: 'rule-not-met', reason: 'unicode: median 65.019 % < 66 %.' });
+});
+
+it.each<[Partial<SubmitRequest>, RegExp]>([
+  [{ rule: 'median >= x%' }, /the rule cannot be read: column 11: expected a number/],
+  [{ forecast: '5% or 6%' }, /the forecast cannot be read: column 4: expected "to"/],
+  [{ forecast: 'story: 5% to 6%' }, /no timed suite of this run has case story \(it has: unicode\)/],
+  [{ forecast: '@m1: 5% to 6%' }, /device m1 takes no part in this run/],
+  [{ forecast: '#2: 5% to 6%' }, /there is no candidate #2/],
+])('refuses %j and stores nothing', async (more, message) => {
+  const before = (await call(coordinator.url, 'GET', '/api/runs')).body.length;
+  const reply = await submit(more);
+  expect(reply.status).toBe(400);
+  expect(reply.body.error.message).toMatch(message);
+  expect((await call(coordinator.url, 'GET', '/api/runs')).body).toHaveLength(before);
+});
+
+describe('a run that was edited past the triggers', () => {
+  const easier = JSON.stringify({ text: 'identity exact and median >= 1%', identity: 'exact', clauses: [{ subject: 'median', op: '>=', value: 1 }] });
+
+  it('before its last leg: the verdict refuses and says why', async () => {
+    const answer = await submitted({ rule: 'median >= 66%' });
+    await measure(answer, (leg) => {
+      if (leg === 5) edit(`UPDATE runs SET rule = '${easier}' WHERE id = '${answer.run}'`);
+    });
+    const verdict = (await finishedJob(coordinator.url, answer.run)).verdicts[0]!;
+    expect(verdict).toMatchObject({ verdict: 'void', effects: [] });
+    expect(verdict.reason).toBe(
+      'no verdict: the rule was changed after sealing: sealed "identity exact and median >= 66%", stored "identity exact and median >= 1%".',
+    );
+  });
+
+  it('after its verdict: the verdict no longer stands, on the page and in the report too', async () => {
+    const answer = await submitted({ forecast: '60% to 70% (90%)' });
+    await measure(answer);
+    expect((await finishedJob(coordinator.url, answer.run)).verdicts[0]!.verdict).toBe('rule-met');
+    const sealed = (await runOf(coordinator.url, answer.run)).seal.text;
+    const other = sealed.replace('"highPercent":70', '"highPercent":66');
+    edit(`UPDATE runs SET seal_text = '${other}', seal_sha256 = '${sha256Hex(other)}' WHERE id = '${answer.run}'`);
+    const view = await runOf(coordinator.url, answer.run);
+    expect(view.seal.broken).toMatch(/^the seal was replaced: the run was submitted as [0-9a-f]{12}, and the database holds [0-9a-f]{12}$/);
+    expect(view.jobs[0]!.verdicts[0]).toMatchObject({ verdict: 'void', effects: [] });
+    expect(await (await fetch(`${coordinator.url}/runs/${answer.run}`)).text()).toContain('This run is not what was sealed');
+    expect((await call(coordinator.url, 'GET', `/api/runs/${answer.run}/report`)).body).toContain('No verdict holds');
+  });
+
+  it('whose order of legs was changed', async () => {
+    const answer = await submitted({});
+    edit(`UPDATE planned_legs SET pair = 9 WHERE job = '${answer.jobs[0]!.job}' AND position = 0`);
+    expect((await runOf(coordinator.url, answer.run)).seal.broken).toBe('the order of the legs of decode was changed after sealing');
+  });
+});
+
+it('forecasts are summed up over all runs, without those of edited ones', async () => {
+  const summary = forecastSummary.parse((await call(coordinator.url, 'GET', '/api/forecasts')).body);
+  expect(summary.scored.map((row) => [row.case, row.hit, row.confidencePercent])).toEqual([['unicode', false, 80]]);
+  expect(summary.bands).toMatchObject([{ fromPercent: 80, toPercent: 90, hits: 0, of: 1 }]);
+  expect(summary.unscored.map((row) => row.note)).toEqual([expect.stringContaining('the seal was replaced')]);
+  const page = await (await fetch(`${coordinator.url}/forecasts`)).text();
+  expect(page).toContain('Calibration');
+  expect(page).toContain('missed by 30.02 points');
+});
