@@ -31,6 +31,7 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly logits?: string;
   readonly pinnedIds?: string;
   readonly timedReadback?: boolean;
+  readonly profile?: boolean;
   readonly twoLength?: readonly [number, number];
 }
 
@@ -122,6 +123,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--logits <file>', 'write all logits rows there, little-endian float32')
     .option('--pinned-ids <file>', 'JSON array of the ids that must come out')
     .option('--timed-readback', 'read every logits row back inside the timed pass too')
+    .option('--profile', 'also measure GPU time by kernel, in passes of one dispatch each, and host time a token')
     .addOption(
       new Option('--two-length <a,b>', 'decode b steps, and a steps before, and give the exact counts of one token').argParser(twoLengths).conflicts('steps'),
     )

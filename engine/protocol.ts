@@ -186,6 +186,20 @@ export const timing = z.object({
   totalMs: milliseconds.describe('prefill + decode of the timed pass'),
 });
 
+const timestampTrust = z.object({
+  available: z.boolean(),
+  trusted: z.boolean(),
+  ratio: z.number().nullable().describe('median of stamped span / wall span from before encoding to the empty queue, over runs of some 10 ms; null: none'),
+  ratioOfWait: z.number().nullable().describe('the same of the wall span from the submit’s return on'),
+  why: z.string().describe('why they are not trusted; empty otherwise'),
+});
+
+const profileRow = z.object({
+  dispatch: z.string().describe('kernel/variant and its grid of workgroups'),
+  dispatches: z.int(),
+  gpuMs: milliseconds.describe('of all of them together'),
+});
+
 const counters = z.object({
   submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
   dispatches: z.record(z.string(), z.int()).describe('per kernel'),
@@ -210,6 +224,19 @@ export const decodeRecord = z.object({
   counters,
   settings: z.record(z.string(), z.string()),
   adapter: z.string(),
+  profile: z
+    .object({
+      definition: z.string(),
+      timestamps: timestampTrust,
+      tokens: z.int(),
+      prompt: z.array(profileRow),
+      token: z.array(profileRow),
+      promptGpuMs: milliseconds,
+      tokenGpuMs: milliseconds,
+      hostMs: milliseconds.describe('recording and submitting a token as decoding does, without stamps; median'),
+    })
+    .optional()
+    .describe('--profile: GPU time by kernel, of passes of one dispatch each; never comparable with `timing`'),
   logitsFile: z.object({ path: z.string(), bytes: z.int(), sha256 }).nullable(),
 });
 
@@ -260,12 +287,7 @@ export const probeRecord = z.object({
   kind: z.literal('probe'),
   adapter: z.string(),
   clock: z.enum(['timestamp', 'wall']).describe('what times on the device were taken by: wall wherever timestamps are not trusted'),
-  timestamps: z.object({
-    available: z.boolean(),
-    trusted: z.boolean(),
-    ratio: z.number().nullable().describe('median of stamped span / wall span from submit to the empty queue, over runs of some 10 ms; null: none'),
-    why: z.string().describe('why they are not trusted; empty otherwise'),
-  }),
+  timestamps: timestampTrust,
   readStream: z.array(
     z.object({
       bytes: z.int(),

@@ -15,6 +15,7 @@ import { RECORD_SCHEMA, type DecodeRecord, type TwoLengthRecord } from '../proto
 import type { Session } from '../session.ts';
 import { Decoder } from './decoder.ts';
 import { identityPass } from './identity-pass.ts';
+import { profileLines, profilePass } from './profile-pass.ts';
 import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
 import { variantsOf } from './settings.ts';
 import { timedPass, type Timed } from './timed-pass.ts';
@@ -29,6 +30,8 @@ export interface DecodeOptions extends PromptOptions {
   readonly timedReadback?: boolean | undefined;
   /** Also decode this many steps, fewer than `steps`, and give the exact counts of one token. */
   readonly shorter?: number | undefined;
+  /** Also measure GPU time by kernel, in passes of their own. */
+  readonly profile?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly allowSoftware?: boolean | undefined;
 }
@@ -109,6 +112,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
   const short = options.shorter === undefined ? undefined : { steps: options.shorter, counters: (await run(options.shorter)).counters };
   const timed = await run(steps);
   const long = { steps, counters: timed.counters };
+  const profile = options.profile ? await profilePass(gpu, stream, decoder, identity.ids) : undefined;
   const record: DecodeRecord = {
     schema: RECORD_SCHEMA,
     kind: 'decode',
@@ -126,6 +130,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     counters: timed.counters,
     settings: { ...session.settings },
     adapter: gpu.adapter.name,
+    ...(profile && { profile }),
     // The file holds the very bytes that were hashed.
     logitsFile: options.logits === undefined ? null : { path: options.logits, bytes: statSync(options.logits).size, sha256: identity.digest },
   };
@@ -146,4 +151,5 @@ function printRecord({ print }: Session, record: DecodeRecord): void {
   print(`digest ${record.digest}${record.checksumsMatch ? '' : '  CHECKSUMS DIFFER between the two passes'}`);
   if (record.pinnedIdsMatch !== null) print(`pinned ids ${record.pinnedIdsMatch ? 'match' : 'DIFFER'}`);
   print(figures.join('  '));
+  if (record.profile) for (const line of profileLines(record.profile)) print(line);
 }

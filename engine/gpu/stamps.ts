@@ -2,47 +2,61 @@
  * Timestamps at the ends of compute passes. Only differences of *ends* are used: a pass's begin is stamped at the top of the pipe and
  * may precede the end of the pass before it.
  */
-import { EngineBroken } from '../errors.ts';
 import type { Gpu } from './device.ts';
 import type { PassStamps, Stream } from './stream.ts';
 
 /** WebGPU allows no larger query set. */
-const MOST_STAMPS = 4096;
+const SET_STAMPS = 4096;
 
-/** A query set, what each stamp of it belongs to, and where the stamps are read back. */
+interface StampSet {
+  readonly set: GPUQuerySet;
+  readonly resolved: GPUBuffer;
+}
+
+/** Query sets, as many as are needed, and what each stamp belongs to. */
 export class Stamps implements PassStamps {
+  readonly #gpu: Gpu;
+  readonly #perSet: number;
   readonly #labels: string[] = [];
-  readonly #set: GPUQuerySet;
-  readonly #resolved: GPUBuffer;
-  readonly #capacity: number;
+  readonly #sets: StampSet[] = [];
 
-  /** @param capacity the most stamps between two `read`s. @throws EngineBroken above MOST_STAMPS. */
-  constructor(gpu: Gpu, capacity: number) {
-    if (capacity > MOST_STAMPS) throw new EngineBroken(`${capacity} timestamps were asked for, and a query set holds ${MOST_STAMPS}`);
-    this.#capacity = capacity;
-    this.#set = gpu.device.createQuerySet({ label: 'pass ends', type: 'timestamp', count: capacity });
-    this.#resolved = gpu.device.createBuffer({ label: 'pass ends', size: capacity * 8, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
+  /** @param perSet stamps of one query set: as many as are usually taken between two reads. */
+  constructor(gpu: Gpu, perSet: number = SET_STAMPS) {
+    this.#gpu = gpu;
+    this.#perSet = Math.min(perSet, SET_STAMPS);
   }
 
-  /** The timestamp write of the next pass. @throws Error when all stamps are taken. */
+  /** The timestamp write of the next pass. */
   next(label: string): GPUComputePassTimestampWrites {
-    if (this.#labels.length === this.#capacity) throw new Error(`all ${this.#capacity} timestamps are taken; read them first`);
-    this.#labels.push(label);
-    return { querySet: this.#set, endOfPassWriteIndex: this.#labels.length - 1 };
+    const index = this.#labels.push(label) - 1;
+    const { set } = (this.#sets[Math.floor(index / this.#perSet)] ??= this.#makeSet());
+    return { querySet: set, endOfPassWriteIndex: index % this.#perSet };
+  }
+
+  #makeSet(): StampSet {
+    const { device } = this.#gpu;
+    const set = device.createQuerySet({ label: 'pass ends', type: 'timestamp', count: this.#perSet });
+    const resolved = device.createBuffer({ label: 'pass ends', size: this.#perSet * 8, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
+    return { set, resolved };
   }
 
   /** Submits what the stream holds and gives the stamps taken since the last read, in nanoseconds, in the order of passes. */
   async read(stream: Stream): Promise<{ label: string; ns: bigint }[]> {
     const labels = this.#labels.splice(0);
-    if (labels.length === 0) return [];
-    stream.resolve(this.#set, labels.length, this.#resolved);
-    const ns = new BigUint64Array(await stream.read(this.#resolved, 0, labels.length * 8, 'timestamp'));
+    const counts = this.#sets.map((_, index) => Math.max(0, Math.min(this.#perSet, labels.length - index * this.#perSet)));
+    for (const [index, { set, resolved }] of this.#sets.entries()) if (counts[index]! > 0) stream.resolve(set, counts[index]!, resolved);
+    const ns: bigint[] = [];
+    for (const [index, { resolved }] of this.#sets.entries()) {
+      if (counts[index]! > 0) ns.push(...new BigUint64Array(await stream.read(resolved, 0, counts[index]! * 8, 'timestamp')));
+    }
     return labels.map((label, index) => ({ label, ns: ns[index]! }));
   }
 
   destroy(): void {
-    this.#set.destroy();
-    this.#resolved.destroy();
+    for (const { set, resolved } of this.#sets) {
+      set.destroy();
+      resolved.destroy();
+    }
   }
 }
 

@@ -46,7 +46,7 @@ export class Stream {
     this.#counters = { submits: {}, dispatches: {}, bytesReadBack: 0 };
   }
 
-  /** From here on each dispatch is a pass of its own, whose end is stamped under its kernel's name; undefined: no longer. */
+  /** From here on each dispatch is a pass of its own, whose end is stamped as `kernel/variant workgroups`; undefined: no longer. */
   stampEach(stamps: PassStamps | undefined): void {
     this.#endPass();
     this.#stamps = stamps;
@@ -66,7 +66,7 @@ export class Stream {
 
   /** Records one dispatch into the open pass. */
   record(dispatch: Dispatch): void {
-    if (this.#stamps) this.beginStamped(this.#stamps, dispatch.kernel);
+    if (this.#stamps) this.beginStamped(this.#stamps, `${dispatch.kernel}/${dispatch.variant} ${dispatch.workgroups.join('×')}`);
     this.#pass ??= this.#encode().beginComputePass();
     this.#pass.setPipeline(dispatch.pipeline);
     this.#pass.setBindGroup(0, dispatch.bindGroup);

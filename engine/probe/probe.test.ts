@@ -24,9 +24,15 @@ describe('indexSum', () => {
 });
 
 describe('judge', () => {
-  it('trusts spans that nearly fill the wall time, and says why not otherwise', () => {
-    expect(judge([0.98, 0.99, 0.2])).toEqual({ available: true, trusted: true, ratio: 0.98, why: '' });
-    for (const ratio of [0, 0.5, 1.1, 41.67]) expect(judge([ratio])).toMatchObject({ trusted: false, ratio, why: expect.stringContaining(ratio.toFixed(3)) });
+  const run = (gpuMs: number): { gpuMs: number; wallMs: number; hostMs: number } => ({ gpuMs, wallMs: 20, hostMs: 10 });
+
+  it('trusts spans between the wait and the whole wall time, by their median', () => {
+    expect(judge([run(9), run(14), run(400)])).toEqual({ available: true, trusted: true, ratio: 0.7, ratioOfWait: 1.4, why: '' });
+    for (const gpuMs of [7, 20.5]) expect(judge([run(gpuMs)]).trusted).toBe(true);
+  });
+
+  it('says why it trusts others not', () => {
+    for (const gpuMs of [0, 6.9, 21, 833]) expect(judge([run(gpuMs)])).toMatchObject({ trusted: false, why: expect.stringContaining((gpuMs / 20).toFixed(3)) });
     expect(judge([]).trusted).toBe(false);
   });
 });

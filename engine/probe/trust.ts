@@ -11,9 +11,12 @@ import { probeDispatch, readShader } from './shaders.ts';
 
 export type Trust = ProbeRecord['timestamps'];
 
-/** A stamped span is inside the wall span, so it is shorter by the host's share, and never longer beyond the clocks' difference. */
-const LEAST_RATIO = 0.7;
-const MOST_RATIO = 1.03;
+/**
+ * The device may start on a run while it is still being submitted, and not before it is encoded. So a stamped span is no longer than the
+ * span from before encoding to the empty queue, and hardly shorter than the part of it after the submit returned.
+ */
+const MOST_OF_WHOLE = 1.03;
+const LEAST_OF_WAIT = 0.7;
 
 /** The wall span must be this long before its ratio means anything. */
 const LEAST_WAIT_MS = 10;
@@ -22,18 +25,21 @@ const SAMPLES = 5;
 /** Below the stream's own cap on what one submit holds. */
 const MOST_DISPATCHES = 1024;
 
-/** Judges ratios of stamped to wall time. */
-export function judge(ratios: readonly number[]): Trust {
-  const ratio = median(ratios);
-  const trusted = ratios.length > 0 && ratio >= LEAST_RATIO && ratio <= MOST_RATIO;
-  const why = trusted ? '' : `timestamp spans are ${ratio.toFixed(3)} of wall spans; ${LEAST_RATIO} to ${MOST_RATIO} is believed`;
-  return { available: true, trusted, ratio, why };
+/** Judges runs that both clocks have measured. */
+export function judge(runs: readonly Elapsed[]): Trust {
+  const ratio = median(runs.map(({ gpuMs, wallMs }) => gpuMs! / wallMs));
+  const ratioOfWait = median(runs.map((run) => run.gpuMs! / waitMs(run)));
+  const trusted = runs.length > 0 && ratio <= MOST_OF_WHOLE && ratioOfWait >= LEAST_OF_WAIT;
+  const why =
+    `timestamp spans are ${ratio.toFixed(3)} of wall time from encoding on and ${ratioOfWait.toFixed(3)} of that from the submit on; ` +
+    `at most ${MOST_OF_WHOLE} and at least ${LEAST_OF_WAIT} are believed`;
+  return { available: true, trusted, ratio, ratioOfWait, why: trusted ? '' : why };
 }
 
 /** Measures, on reads of one buffer in one pass: work that the device is slower at than the host is at recording it. */
 export async function timestampTrust(bench: Omit<Bench, 'trusted'>, bytes: number): Promise<Trust> {
   const { gpu, stream, programs, stamps, mark } = bench;
-  if (!stamps) return { available: false, trusted: false, ratio: null, why: 'the device has no timestamp-query' };
+  if (!stamps) return { available: false, trusted: false, ratio: null, ratioOfWait: null, why: 'the device has no timestamp-query' };
   const [data, sum] = [bytes, 4].map((size) => gpu.device.createBuffer({ label: 'probe trust', size, usage: GPUBufferUsage.STORAGE })) as [
     GPUBuffer,
     GPUBuffer,
@@ -45,19 +51,16 @@ export async function timestampTrust(bench: Omit<Bench, 'trusted'>, bytes: numbe
     await run(length);
     for (let elapsed = await run(length); waitMs(elapsed) < LEAST_WAIT_MS && length < MOST_DISPATCHES; elapsed = await run(length))
       length = Math.min(MOST_DISPATCHES, length * 4);
-    const ratios: number[] = [];
-    for (let sample = 0; sample < SAMPLES && (sample === 0 || !bench.late()); sample++) {
-      const elapsed = await run(length);
-      ratios.push(elapsed.gpuMs! / waitMs(elapsed));
-    }
-    return judge(ratios);
+    const runs: Elapsed[] = [];
+    while (runs.length < SAMPLES && (runs.length === 0 || !bench.late())) runs.push(await run(length));
+    return judge(runs);
   } finally {
     data.destroy();
     sum.destroy();
   }
 }
 
-/** From the submit to the empty queue: what a stamped span lies in. */
+/** From the submit's return to the empty queue. */
 function waitMs({ wallMs, hostMs }: Elapsed): number {
   return wallMs - hostMs;
 }
