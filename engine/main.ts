@@ -35,6 +35,12 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly twoLength?: readonly [number, number];
 }
 
+interface BenchCommandOptions extends DeviceOptions {
+  readonly kernel: string;
+  readonly shape?: string;
+  readonly rounds: number;
+}
+
 interface InventoryCommandOptions extends SessionOptions {
   readonly model?: string;
   readonly config?: string;
@@ -143,6 +149,16 @@ async function main(argv: readonly string[]): Promise<number> {
     .action(async (options: DeviceOptions) => {
       const { probeCommand } = await import('./probe/command.ts');
       status = await runCommand('probe', options, noSettings, (session) => probeCommand(session, options));
+    });
+
+  withDevice(program.command('bench'))
+    .description('time the variants of one kernel on one shape of its contract, interleaved')
+    .requiredOption('--kernel <kernel>', 'the kernel')
+    .option('--shape <shape>', 'part of the name of one of its contract’s shapes, or every field as k=v,…')
+    .option('--rounds <n>', 'samples of each variant', count, 7)
+    .action(async (options: BenchCommandOptions) => {
+      const { kernelBench } = await import('./bench/kernel.ts');
+      status = await runCommand('bench', options, noSettings, (session) => kernelBench(session, options));
     });
 
   withRecords(program.command('inventory'))

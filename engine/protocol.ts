@@ -1,23 +1,21 @@
 /**
  * The engine's records: what one engine process writes about what it did, one JSON object a line (`--records FILE`).
  *
- * This file is the whole wire between an engine process and everything that reads it. It imports zod only, so that the
- * agent and the coordinator can read records without loading the engine. Every record carries `schema`; the coordinator
- * reads every schema that was ever written, since heads can be old. Add fields; never change the meaning of one.
+ * This file, with its parts in protocol/, is the whole wire between an engine process and everything that reads it. It imports zod
+ * and those parts only, so that the agent and the coordinator can read records without loading the engine. Every record carries
+ * `schema`; the coordinator reads every schema that was ever written, since heads can be old. Add fields; never change the meaning of one.
  *
  * A process that executed ends its file with one `end` record. A file without it is not whole, and its leg is void.
  */
 import { z } from 'zod';
+import { base, milliseconds, RECORD_SCHEMA as SCHEMA, sha256 } from './protocol/frame.ts';
+import { benchRecord, counters, inventoryRecord, probeRecord, profileRow, timestampTrust, twoLengthRecord } from './protocol/measurements.ts';
 
 /** The version that this engine writes. */
-export const RECORD_SCHEMA = 1;
+export const RECORD_SCHEMA = SCHEMA;
 
 /** Exit statuses of every engine command. Findings are in records, never in the status. */
 export const EXIT = { executed: 0, refused: 1, usage: 2, timeout: 124, broken: 70 } as const;
-
-/** A later schema may mean something else by a name: better unread than misread. */
-const base = { schema: z.int().min(1).max(RECORD_SCHEMA, `a newer engine wrote this; schemas up to ${RECORD_SCHEMA} are known here`) };
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** First line: what process this is. `settings` are the effective `--set` values, defaults included. */
 export const engineRecord = z.object({
@@ -174,8 +172,6 @@ export const contractMutantsSummaryRecord = z.object({
   mutants: z.int(),
 });
 
-const milliseconds = z.number().nonnegative();
-
 /** One timed pass. All times are milliseconds of the engine's own monotonic clock. */
 export const timing = z.object({
   definition: z.string().describe('which interval `totalMs` is and whether logits were read back inside it'),
@@ -184,26 +180,6 @@ export const timing = z.object({
   prefillMs: milliseconds.describe('submit of the first prompt chunk to the first generated id on the host'),
   decodeMs: z.object({ steps: z.int(), total: milliseconds, p50: milliseconds, p90: milliseconds }),
   totalMs: milliseconds.describe('prefill + decode of the timed pass'),
-});
-
-const timestampTrust = z.object({
-  available: z.boolean(),
-  trusted: z.boolean(),
-  ratio: z.number().nullable().describe('median of stamped span / wall span from before encoding to the empty queue, over runs of some 10 ms; null: none'),
-  ratioOfWait: z.number().nullable().describe('the same of the wall span from the submit’s return on'),
-  why: z.string().describe('why they are not trusted; empty otherwise'),
-});
-
-const profileRow = z.object({
-  dispatch: z.string().describe('kernel/variant and its grid of workgroups'),
-  dispatches: z.int(),
-  gpuMs: milliseconds.describe('of all of them together'),
-});
-
-const counters = z.object({
-  submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
-  dispatches: z.record(z.string(), z.int()).describe('per kernel'),
-  bytesReadBack: z.int(),
 });
 
 /** Greedy decode of one prompt. `digest` = SHA-256 over all logits rows, little-endian float32, in step order. */
@@ -240,72 +216,6 @@ export const decodeRecord = z.object({
   logitsFile: z.object({ path: z.string(), bytes: z.int(), sha256 }).nullable(),
 });
 
-/** Exact counts of one token (`decode --two-length A,B`): (counts of B − counts of A) / (B − A), every one of them whole. */
-export const twoLengthRecord = z.object({
-  ...base,
-  kind: z.literal('two-length'),
-  runs: z.tuple([z.object({ steps: z.int(), counters }), z.object({ steps: z.int(), counters })]),
-  perToken: counters,
-});
-
-const place = z.int().nonnegative();
-
-/** The dispatches of one token and what orders them (`inventory`). Dispatches are named by their place in the pass. */
-export const inventoryRecord = z.object({
-  ...base,
-  kind: z.literal('inventory'),
-  model: z.string(),
-  settings: z.record(z.string(), z.string()),
-  bindingLimit: z.int().describe('bytes of one binding that the plan is for: a larger head is dispatched in parts'),
-  sections: z
-    .array(z.object({ kind: z.enum(['embed', 'linear_attention', 'full_attention', 'head']), times: z.int(), dispatches: z.array(z.string()) }))
-    .describe('kernel/variant of one layer of each kind, and how many layers there are of it'),
-  dispatches: z.array(
-    z.object({ kernel: z.string(), variant: z.string(), bindings: z.array(z.object({ buffer: z.string(), access: z.enum(['read', 'read_write']) })) }),
-  ),
-  buffers: z.array(
-    z.object({
-      buffer: z.string(),
-      producers: z.array(place),
-      consumers: z.array(place),
-      carried: z.boolean().describe('the token reads what was there before it: a weight, a state, or what the token before left'),
-    }),
-  ),
-  edges: z.array(z.object({ from: place, to: place, buffer: z.string(), hazard: z.enum(['read-after-write', 'write-after-read', 'write-after-write']) })),
-  serial: z.int().describe('dispatches one after the other'),
-  slots: z.int().describe('runs of dispatches without a barrier between them, in the order recorded'),
-  critical: z.int().describe('longest chain of edges: the most that overlap could win is serial − critical'),
-  dataCritical: z.int().describe('longest chain of reads after writes: as if no buffer were used twice'),
-  recorded: z.int().describe('dispatches of a token that was really recorded, on Dawn’s null backend, and that the table was held to'),
-});
-
-const latency = z.object({ samples: z.int().min(1), p50Us: z.number().nonnegative(), p99Us: z.number().nonnegative() });
-
-/** What the device itself can do, measured: the ceilings that kernels are held against. Gigabytes are 10⁹ bytes. */
-export const probeRecord = z.object({
-  ...base,
-  kind: z.literal('probe'),
-  adapter: z.string(),
-  clock: z.enum(['timestamp', 'wall']).describe('what times on the device were taken by: wall wherever timestamps are not trusted'),
-  timestamps: timestampTrust,
-  readStream: z.array(
-    z.object({
-      bytes: z.int(),
-      ms: z.number().positive().describe('one read of the buffer: the fastest sample'),
-      gbPerS: z.number().positive(),
-      repeats: z.int().describe('reads a sample'),
-      vectors: z.int().describe('16-byte loads a lane, of the grid that was fastest'),
-    }),
-  ),
-  readCeilingGbPerS: z.number().positive().describe('of the largest buffer, which no cache holds'),
-  dispatch: z
-    .object({ dispatches: z.int(), pipelines: z.int(), gpuUs: z.number().nullable(), hostUs: z.number(), wallUs: z.number() })
-    .describe('one more dependent dispatch in a pass, pipelines in turn: on the device (null: timestamps not trusted), on the host, and in all'),
-  submitWait: latency.describe('one dispatch submitted and waited for on an idle queue'),
-  submitMap: latency.describe('256 bytes copied, submitted and mapped on an idle queue'),
-  probeMs: milliseconds,
-});
-
 /** The engine broke (exit 70) or timed out (exit 124): what it knew. */
 export const failureRecord = z.object({ ...base, kind: z.literal('failure'), reason: z.string(), next: z.string() });
 
@@ -332,6 +242,7 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   twoLengthRecord,
   inventoryRecord,
   probeRecord,
+  benchRecord,
   failureRecord,
   endRecord,
 ]);
@@ -344,6 +255,7 @@ export type ContractSummaryRecord = z.infer<typeof contractSummaryRecord>;
 export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
 export type TwoLengthRecord = z.infer<typeof twoLengthRecord>;
 export type InventoryRecord = z.infer<typeof inventoryRecord>;
+export type BenchRecord = z.infer<typeof benchRecord>;
 export type ProbeRecord = z.infer<typeof probeRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 

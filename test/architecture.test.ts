@@ -32,6 +32,9 @@ const crossings: [file: string, specifier: string][] = [
   ['engine/main.ts', 'bullmq'],
   ['engine/protocol.ts', './gpu/device.ts'],
   ['engine/protocol.ts', 'node:fs'],
+  ['engine/protocol/frame.ts', '../gpu/device.ts'],
+  ['engine/protocol/frame.ts', 'node:fs'],
+  ['agent/main.ts', '../engine/protocol/frame.ts'],
   ['agent/main.ts', '../engine/gpu/device.ts'],
   ['agent/main.ts', '../coordinator/queue/enqueue.ts'],
   ['agent/main.ts', '../db/open.ts'],
@@ -58,6 +61,7 @@ test.each(crossings)('%s may not import %s', (file, specifier) => {
 const allowed: [file: string, specifier: string][] = [
   ['engine/contract/run.ts', '../../kernels/registry.ts'],
   ['agent/main.ts', '../engine/protocol.ts'],
+  ['engine/protocol.ts', './protocol/frame.ts'],
   ['agent/main.ts', '../coordinator/protocol/agent.ts'],
   ['db/runs.ts', '../coordinator/protocol/run.ts'],
   ['web/run-page.tsx', '../coordinator/protocol/run.ts'],

@@ -24,18 +24,19 @@ export async function openBench(gpu: Gpu): Promise<{ bench: Bench; timestamps: P
   const mark = (await chainOf(gpu, programs, 2)).dispatches[0]!;
   const late = (): boolean => performance.now() - started > BUDGET_MS;
   const tools = { gpu, stream, programs, stamps: hasTimestamps(gpu) ? new Stamps(gpu, STAMPS) : undefined, mark, late };
-  const timestamps = await timestampTrust(tools, sizesOf(gpu).findLast((bytes) => bytes <= 64 << 20) ?? 1 << 20);
+  const timestamps = await timestampTrust(tools, readSizesOf(gpu).findLast((bytes) => bytes <= 64 << 20) ?? 1 << 20);
   return { bench: { ...tools, trusted: timestamps.trusted }, timestamps };
 }
 
-function sizesOf({ device, adapter }: Gpu): number[] {
+/** Bytes of the buffers that are read on this device, smallest first. */
+export function readSizesOf({ device, adapter }: Gpu): number[] {
   return readSizes(device.limits.maxStorageBufferBindingSize, device.limits.maxBufferSize, adapter.evidence === 'software');
 }
 
 /** Reads buffers of the sizes that fit the device. @throws EngineRefused when it has memory for none. */
 export async function readStreams(bench: Bench): Promise<[ReadStreamRow, ...ReadStreamRow[]]> {
   const rows: ReadStreamRow[] = [];
-  for (const bytes of sizesOf(bench.gpu)) {
+  for (const bytes of readSizesOf(bench.gpu)) {
     if (rows.length > 0 && bench.late()) break;
     const row = await readStream(bench, bytes);
     if (row) rows.push(row);

@@ -1,0 +1,117 @@
+/** Records of measurements: what a token consists of, what a device and a kernel can do. Imports zod and the frame only. */
+import { z } from 'zod';
+import { base, milliseconds, sha256 } from './frame.ts';
+
+export const timestampTrust = z.object({
+  available: z.boolean(),
+  trusted: z.boolean(),
+  ratio: z.number().nullable().describe('median of stamped span / wall span from before encoding to the empty queue, over runs of some 10 ms; null: none'),
+  ratioOfWait: z.number().nullable().describe('the same of the wall span from the submit’s return on'),
+  why: z.string().describe('why they are not trusted; empty otherwise'),
+});
+
+export const profileRow = z.object({
+  dispatch: z.string().describe('kernel/variant and its grid of workgroups'),
+  dispatches: z.int(),
+  gpuMs: milliseconds.describe('of all of them together'),
+});
+
+export const counters = z.object({
+  submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
+  dispatches: z.record(z.string(), z.int()).describe('per kernel'),
+  bytesReadBack: z.int(),
+});
+
+/** Exact counts of one token (`decode --two-length A,B`): (counts of B − counts of A) / (B − A), every one of them whole. */
+export const twoLengthRecord = z.object({
+  ...base,
+  kind: z.literal('two-length'),
+  runs: z.tuple([z.object({ steps: z.int(), counters }), z.object({ steps: z.int(), counters })]),
+  perToken: counters,
+});
+
+const place = z.int().nonnegative();
+
+/** The dispatches of one token and what orders them (`inventory`). Dispatches are named by their place in the pass. */
+export const inventoryRecord = z.object({
+  ...base,
+  kind: z.literal('inventory'),
+  model: z.string(),
+  settings: z.record(z.string(), z.string()),
+  bindingLimit: z.int().describe('bytes of one binding that the plan is for: a larger head is dispatched in parts'),
+  sections: z
+    .array(z.object({ kind: z.enum(['embed', 'linear_attention', 'full_attention', 'head']), times: z.int(), dispatches: z.array(z.string()) }))
+    .describe('kernel/variant of one layer of each kind, and how many layers there are of it'),
+  dispatches: z.array(
+    z.object({ kernel: z.string(), variant: z.string(), bindings: z.array(z.object({ buffer: z.string(), access: z.enum(['read', 'read_write']) })) }),
+  ),
+  buffers: z.array(
+    z.object({
+      buffer: z.string(),
+      producers: z.array(place),
+      consumers: z.array(place),
+      carried: z.boolean().describe('the token reads what was there before it: a weight, a state, or what the token before left'),
+    }),
+  ),
+  edges: z.array(z.object({ from: place, to: place, buffer: z.string(), hazard: z.enum(['read-after-write', 'write-after-read', 'write-after-write']) })),
+  serial: z.int().describe('dispatches one after the other'),
+  slots: z.int().describe('runs of dispatches without a barrier between them, in the order recorded'),
+  critical: z.int().describe('longest chain of edges: the most that overlap could win is serial − critical'),
+  dataCritical: z.int().describe('longest chain of reads after writes: as if no buffer were used twice'),
+  recorded: z.int().describe('dispatches of a token that was really recorded, on Dawn’s null backend, and that the table was held to'),
+});
+
+const latency = z.object({ samples: z.int().min(1), p50Us: z.number().nonnegative(), p99Us: z.number().nonnegative() });
+
+/** What the device itself can do, measured: the ceilings that kernels are held against. Gigabytes are 10⁹ bytes. */
+export const probeRecord = z.object({
+  ...base,
+  kind: z.literal('probe'),
+  adapter: z.string(),
+  clock: z.enum(['timestamp', 'wall']).describe('what times on the device were taken by: wall wherever timestamps are not trusted'),
+  timestamps: timestampTrust,
+  readStream: z.array(
+    z.object({
+      bytes: z.int(),
+      ms: z.number().positive().describe('one read of the buffer: the fastest sample'),
+      gbPerS: z.number().positive(),
+      repeats: z.int().describe('reads a sample'),
+      vectors: z.int().describe('16-byte loads a lane, of the grid that was fastest'),
+    }),
+  ),
+  readCeilingGbPerS: z.number().positive().describe('of the largest buffer, which no cache holds'),
+  dispatch: z
+    .object({ dispatches: z.int(), pipelines: z.int(), gpuUs: z.number().nullable(), hostUs: z.number(), wallUs: z.number() })
+    .describe('one more dependent dispatch in a pass, pipelines in turn: on the device (null: timestamps not trusted), on the host, and in all'),
+  submitWait: latency.describe('one dispatch submitted and waited for on an idle queue'),
+  submitMap: latency.describe('256 bytes copied, submitted and mapped on an idle queue'),
+  probeMs: milliseconds,
+});
+
+/** Variants of one kernel on one shape, interleaved in one process (`bench`). */
+export const benchRecord = z.object({
+  ...base,
+  kind: z.literal('bench'),
+  adapter: z.string(),
+  kernel: z.string(),
+  shape: z.object({ name: z.string(), fields: z.record(z.string(), z.number()) }),
+  fill: z.string(),
+  clock: z.enum(['timestamp', 'wall']),
+  rounds: z.int(),
+  copies: z.int().describe('sets of buffers that the calls go round, so that no cache holds them; 1 on a CPU driver'),
+  bytes: z.int().describe('of one call, each binding counted once'),
+  ceiling: z.object({ bytes: z.int(), gbPerS: z.number() }).describe('read stream of a buffer of the size that the calls go round'),
+  variants: z.array(
+    z.object({
+      variant: z.string(),
+      family: z.string(),
+      ms: z.number().nonnegative().describe('one call; median over rounds'),
+      bestMs: z.number().nonnegative(),
+      gbPerS: z.number(),
+      share: z.number().describe('of the ceiling'),
+      outputSha256: sha256,
+      sameInFamily: z.boolean().describe('the outputs are bit for bit those of the family’s first variant'),
+    }),
+  ),
+  refused: z.array(z.object({ variant: z.string(), why: z.string() })),
+});
