@@ -9,6 +9,7 @@ import { CaseRun } from '../contract/case-run.ts';
 import { withoutGuards } from '../contract/guards.ts';
 import { select } from '../contract/select.ts';
 import { EngineRefused, EngineUsage } from '../errors.ts';
+import type { Gpu } from '../gpu/device.ts';
 import type { Dispatch } from '../gpu/programs.ts';
 import { openGpuAnywhere } from '../gpu/relaunch.ts';
 import { timeDispatches } from '../gpu/time-dispatches.ts';
@@ -43,26 +44,37 @@ export async function kernelBench({ emit, print }: Session, options: KernelBench
   const subject = benchSubject(entry.contract, options.shape);
   const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
   emit(gpu.adapter);
+  const record = await benchVariants(gpu, subject, options.rounds);
+  emit(record);
+  for (const line of benchLines(record, gpu.adapter.evidence)) print(line);
+}
+
+/** Compares and times the variants. @throws EngineRefused when none runs here. */
+export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: number): Promise<BenchRecord> {
   const { launches, refused } = launchesOf(subject, gpu.adapter.limits);
   if (launches.length === 0)
-    throw new EngineRefused(`no variant of ${options.kernel} runs ${subject.name} here: ${refused.map(({ why }) => why).join('; ')}`, 'name another --shape');
+    throw new EngineRefused(
+      `no variant of ${subject.contract.kernel.name} runs ${subject.name} here: ${refused.map(({ why }) => why).join('; ')}`,
+      'name another --shape',
+    );
   const { bench, timestamps } = await openBench(gpu);
   const contents = contentsOf(subject);
   const digests = await outputDigests(bench, subject, contents, launches);
   const sizes = subject.contract.kernel.sizes(subject.shape);
   const bytes = subject.contract.kernel.bindings.reduce((sum, { name }) => sum + sizes[name]! * 4, 0);
   const copies = gpu.adapter.evidence === 'software' ? 1 : Math.max(1, Math.min(MOST_COPIES, Math.ceil(COLD_BYTES / bytes)));
-  const samples = await timeVariants(bench, subject, contents, launches, copies, options.rounds);
+  const samples = await timeVariants(bench, subject, contents, launches, copies, rounds);
   const ceiling = await ceilingFor(bench, bytes * copies);
-  const record: BenchRecord = {
+  bench.stamps?.destroy();
+  return {
     schema: RECORD_SCHEMA,
     kind: 'bench',
     adapter: gpu.adapter.name,
-    kernel: options.kernel,
+    kernel: subject.contract.kernel.name,
     shape: { name: subject.name, fields: { ...subject.shape } },
     fill: subject.fill.name,
     clock: timestamps.trusted ? 'timestamp' : 'wall',
-    rounds: options.rounds,
+    rounds: rounds,
     copies,
     bytes,
     ceiling,
@@ -76,9 +88,6 @@ export async function kernelBench({ emit, print }: Session, options: KernelBench
     }),
     refused,
   };
-  bench.stamps?.destroy();
-  emit(record);
-  for (const line of benchLines(record, gpu.adapter.evidence)) print(line);
 }
 
 /** SHA-256 of each variant's outputs, all from the same start. */
@@ -160,7 +169,7 @@ async function ceilingFor(bench: Bench, bytes: number): Promise<BenchRecord['cei
 }
 
 /** The record for people. */
-export function benchLines(record: BenchRecord, evidence: string): string[] {
+function benchLines(record: BenchRecord, evidence: string): string[] {
   const { ceiling, variants, refused } = record;
   return [
     `bench of ${record.kernel}, ${record.shape.name}, on ${record.adapter} (${evidence}), by ${record.clock}; ${record.bytes} bytes a call, ${record.copies} copies, ${record.rounds} rounds`,

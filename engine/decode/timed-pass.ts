@@ -22,11 +22,31 @@ export interface Timed {
   readonly counters: StreamCounters;
 }
 
+/** What was timed, its results as they lie in the device's log. */
+export interface TimedRun {
+  /** By step: argmax result (4 words), checksum (2 words). */
+  readonly entries: readonly Uint32Array[];
+  readonly timing: Timed['timing'];
+  readonly counters: StreamCounters;
+}
+
 /**
  * Runs pass 2.
  * @param readback also read every logits row back inside the timed interval, waiting for each.
+ * @throws EngineBroken when a step's logits are not all finite.
  */
 export async function timedPass(gpu: Gpu, stream: Stream, decoder: Decoder, steps: number, vocab: number, readback: boolean): Promise<Timed> {
+  const { entries, timing, counters } = await timedRun(gpu, stream, decoder, steps, vocab, readback);
+  return {
+    ids: entries.map((entry, step) => chosenId(entry.subarray(0, 4), step)),
+    checksums: entries.map((entry) => entry.subarray(4).join(':')),
+    timing,
+    counters,
+  };
+}
+
+/** Runs pass 2 and judges nothing: a device that computes nothing can be timed too. */
+export async function timedRun(gpu: Gpu, stream: Stream, decoder: Decoder, steps: number, vocab: number, readback: boolean): Promise<TimedRun> {
   const slotBytes = readback ? vocab * 4 + 4 : 4;
   const staging = { size: slotBytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ };
   const slots = Array.from({ length: DEPTH }, (_, slot) => gpu.device.createBuffer({ label: `ring slot ${slot}`, ...staging }));
@@ -73,8 +93,7 @@ export async function timedPass(gpu: Gpu, stream: Stream, decoder: Decoder, step
   const entries = Array.from({ length: steps }, (_, step) => words.subarray(step * 6, step * 6 + 6));
   const stepMs = arrivals.slice(1).map((at, index) => at - arrivals[index]!);
   return {
-    ids: entries.map((entry, step) => chosenId(entry.subarray(0, 4), step)),
-    checksums: entries.map((entry) => entry.subarray(4).join(':')),
+    entries,
     counters,
     timing: {
       definition: `second run in the process: first prompt chunk submitted to last id on the host; ${readback ? 'every logits row read back, waiting for each' : '4 bytes read back a token, two tokens in flight'}`,
