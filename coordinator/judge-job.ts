@@ -1,7 +1,7 @@
 /** Verdicts of a job: computed from stored rows and files once an attempt is accepted, or `not-run` when no attempt can succeed. */
 import { addEvent } from '../db/queries/events.ts';
 import { listArms } from '../db/queries/arms.ts';
-import { findJob, listAcceptedUnjudged, updateJob, type JobRow } from '../db/queries/jobs.ts';
+import { findJob, listAcceptedUnjudged, listJobs, updateJob, type JobRow } from '../db/queries/jobs.ts';
 import { listLegResults } from '../db/queries/leg-results.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun } from '../db/queries/runs.ts';
@@ -13,7 +13,7 @@ import { readSeal } from './core/sealed.ts';
 import { judge, notRunVerdict, refusedVerdict } from './core/verdict.ts';
 import type { Log } from './events.ts';
 import type { Verdict } from './protocol/verdict.ts';
-import { brokenSeal } from './seal-check.ts';
+import { brokenSeal, earlierRuns } from './seal-check.ts';
 import { lacksSuite } from './select-work.ts';
 
 export interface Judge {
@@ -85,20 +85,13 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
     }));
   // The rule comes from the sealed text, which `brokenSeal` held to its hash.
   const { rule, forecast } = readSeal(run.sealText);
-  const results = new Map(listLegResults(queries, row.id, row.acceptedAttempt!).map((result) => [result.position, result]));
+  // Pairs that were added are judged with those before them; their legs and pairs count on, so none is named twice.
+  const before = earlierRuns(queries, run).flatMap((earlier) => {
+    const job = listJobs(queries, earlier.id).find((item) => item.device === row.device && item.suite === row.suite && item.acceptedAttempt !== null);
+    return job === undefined ? [] : [{ job, pairs: earlier.pairs }];
+  });
   const legs: JudgedLeg[] = [];
-  for (const planned of listPlannedLegs(queries, row.id)) {
-    const result = results.get(planned.position);
-    legs.push({
-      index: planned.position,
-      arm: planned.arm,
-      case: planned.caseName,
-      pair: planned.pair,
-      measure: result?.measure ?? null,
-      records: result?.records == null ? null : await blobs.read(result.records),
-      log: result === undefined ? null : await blobs.read(result.log),
-    });
-  }
+  for (const job of [...before.map((item) => item.job), row]) legs.push(...(await measuredLegs(queries, blobs, job)));
   const { device, suite, evidence } = row;
   return arms.slice(1).map(({ position: arm, label: candidate }) => {
     if (!row.arms.includes(arm)) return { arm, verdict: notRunVerdict({ device, suite, candidate, evidence }, lacksSuite(candidate, suite)) };
@@ -114,7 +107,7 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
       baseline: arms[0]!.label,
       candidate,
       candidateArm: arm,
-      pairs: run.pairs,
+      pairs: before.reduce((sum, item) => sum + item.pairs, run.pairs),
       rule,
       ...(forecast === null ? {} : { forecast }),
       legs,
@@ -123,6 +116,25 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
     });
     return { arm, verdict };
   });
+}
+
+/** The planned legs of a job's accepted attempt, with the stored texts of their results. */
+async function measuredLegs(queries: Queries, blobs: BlobStore, row: JobRow): Promise<JudgedLeg[]> {
+  const results = new Map(listLegResults(queries, row.id, row.acceptedAttempt!).map((result) => [result.position, result]));
+  const legs: JudgedLeg[] = [];
+  for (const planned of listPlannedLegs(queries, row.id)) {
+    const result = results.get(planned.position);
+    legs.push({
+      index: planned.position,
+      arm: planned.arm,
+      case: planned.caseName,
+      pair: planned.pair,
+      measure: result?.measure ?? null,
+      records: result?.records == null ? null : await blobs.read(result.records),
+      log: result === undefined ? null : await blobs.read(result.log),
+    });
+  }
+  return legs;
 }
 
 /** Ends a job without results, within the caller's transaction: state `failed`, a `not-run` verdict for every candidate. */

@@ -26,8 +26,12 @@ export interface PostedLeg {
  */
 export async function postLeg(store: Store, blobs: BlobStore, log: Log, id: string, number: number, position: number, post: LegPost): Promise<PostedLeg> {
   const planned = listPlannedLegs(store.queries, id);
-  if (position >= planned.length)
-    throw new Refusal('bad-request', `job ${id} has legs 0 to ${planned.length - 1}, not ${position}`, 'post the legs of the claimed spec');
+  if (!planned.some((leg) => leg.position === position))
+    throw new Refusal(
+      'bad-request',
+      `job ${id} has legs ${planned[0]?.position} to ${planned.at(-1)?.position}, not ${position}`,
+      'post the legs of the claimed spec',
+    );
   const stored = { records: post.records === null ? null : await blobs.put(post.records), log: await blobs.put(post.log) };
   const bodySha256 = sha256Hex(canonicalJson(post));
   const at = new Date().toISOString();

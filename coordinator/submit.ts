@@ -17,7 +17,7 @@ import type { Log } from './events.ts';
 import { readManifest, readPinnedIds } from './heads/manifest.ts';
 import type { Heads } from './heads/repository.ts';
 import type { Manifest } from './protocol/manifest.ts';
-import { DEFAULT_RULE, type Forecast, type PlannedLeg, type Rule, type SubmitRequest, type SubmitResponse } from './protocol/run.ts';
+import { DEFAULT_RULE, type Extension, type Forecast, type PlannedLeg, type Rule, type SubmitRequest, type SubmitResponse } from './protocol/run.ts';
 import type { Carrier } from './queue/reconcile.ts';
 import { Refusal } from './refusal.ts';
 import { jobIdOf, newRunId } from './run-ids.ts';
@@ -27,6 +27,13 @@ export interface SubmittedRun {
   readonly run: string;
   readonly jobs: { job: string; device: string; suite: string }[];
   readonly sealed: NonNullable<SubmitResponse['sealed']>;
+}
+
+/** A judged run whose order of legs this submission goes on with. */
+export interface AddedTo {
+  readonly extends: Extension;
+  /** Legs planned so far, by suite. */
+  readonly legs: ReadonlyMap<string, number>;
 }
 
 interface PlannedSuite extends SelectedSuite {
@@ -39,8 +46,8 @@ interface PlannedSuite extends SelectedSuite {
  * Stores a run. Repeating a submission with its key returns the same run.
  * @throws Refusal for an unknown head, suite or device, a bad manifest, a rule or forecast that cannot be read, or a key that was used for another submission.
  */
-export async function submitRun(store: Store, heads: Heads, carrier: Carrier, log: Log, request: SubmitRequest): Promise<SubmittedRun> {
-  const requestSha256 = sha256Hex(canonicalJson(request));
+export async function submitRun(store: Store, heads: Heads, carrier: Carrier, log: Log, request: SubmitRequest, added?: AddedTo): Promise<SubmittedRun> {
+  const requestSha256 = sha256Hex(canonicalJson({ ...request, extends: added?.extends }));
   const earlier = repeated(store, request.key, requestSha256);
   if (earlier) return earlier;
 
@@ -57,7 +64,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     listDevices(store.queries),
   );
   const suites: PlannedSuite[] = [];
-  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs));
+  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs, added));
   if (forecast !== null)
     checkForecast(
       forecast,
@@ -71,6 +78,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     schema: 2,
     arms: request.arms.map(({ label, head, settings }) => ({ label, head, settings, tree: described.get(head)!.tree })),
     pairs: request.pairs,
+    extends: added?.extends,
     rule,
     forecast,
     allowSoftware: request.allowSoftware,
@@ -168,12 +176,14 @@ function viewSubmitted(store: Store, run: string): SubmittedRun {
   return { run, sealed, jobs: listJobs(store.queries, run).map(({ id, device, suite }) => ({ job: id, device, suite })) };
 }
 
-async function planSuite(heads: Heads, baseline: string, suite: SelectedSuite, pairs: number): Promise<PlannedSuite> {
+async function planSuite(heads: Heads, baseline: string, suite: SelectedSuite, pairs: number, added: AddedTo | undefined): Promise<PlannedSuite> {
   const { spec, arms } = suite;
   const pinned = new Map<string, number[] | null>();
   for (const item of spec.cases) pinned.set(item.name, item.pinned === undefined ? null : await readPinnedIds(heads, baseline, item.pinned));
+  const legsBefore = added?.legs.get(suite.name);
+  const after = legsBefore === undefined ? {} : { after: { legs: legsBefore, pairs: added!.extends.pairs } };
   // The plan counts the arms that take part; legs name positions in the run's arms.
-  const legs = planLegs({ arms: arms.length, cases: spec.cases.map((item) => item.name), timed: spec.timed, pairs }).map((leg) => ({
+  const legs = planLegs({ arms: arms.length, cases: spec.cases.map((item) => item.name), timed: spec.timed, pairs, ...after }).map((leg) => ({
     ...leg,
     arm: arms[leg.arm]!,
   }));

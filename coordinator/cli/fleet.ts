@@ -8,6 +8,7 @@ import { registerDevices } from './devices.ts';
 import { registerEngine } from './engine.ts';
 import { registerForecasts } from './forecasts.ts';
 import { progress } from './output.ts';
+import { registerPairs } from './pairs.ts';
 import { registerReport } from './report.ts';
 import { registerStatus } from './status.ts';
 import { registerSubmit } from './submit.ts';
@@ -41,6 +42,7 @@ for (const register of [
   registerWatch,
   registerStatus,
   registerReport,
+  registerPairs,
   registerForecasts,
   registerDevices,
   registerUp,

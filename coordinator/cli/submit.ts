@@ -4,12 +4,10 @@ import { parseForecast } from '../core/forecast.ts';
 import { parseRule } from '../core/rule.ts';
 import { TextSyntaxError } from '../core/scanner.ts';
 import { DEFAULT_RULE } from '../protocol/run.ts';
+import { announceRun } from './announce.ts';
 import { CliError } from './cli-error.ts';
-import { detachOnInterrupt, followRun } from './follow.ts';
 import { clientOf, integer, names, withService, type ServiceFlags } from './options.ts';
-import { plain, print, printJson, progress } from './output.ts';
 import { openRepository } from './repository.ts';
-import { printResult, runResult } from './run-result.ts';
 import { readHeads, submitRun } from './submit-run.ts';
 
 interface SubmitFlags extends ServiceFlags {
@@ -62,22 +60,7 @@ export function registerSubmit(program: Command): void {
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
     });
-    const { sealed } = submitted;
-    if (sealed !== undefined) {
-      progress(`rule: ${plain(sealed.rule)}${sealed.forecast === null ? '' : `; forecast: ${plain(sealed.forecast)}`}`);
-      progress(`sealed ${sealed.at} as ${sealed.sha256}`);
-    }
-    const announce = `${submitted.run}  ${submitted.url}`;
-    if (!flags.wait) return flags.json ? printJson({ schema: 1, ...submitted }) : print(announce);
-
-    // With --json, stdout holds one object: the result.
-    if (flags.json) progress(announce);
-    else print(announce);
-    detachOnInterrupt(submitted.run);
-    const result = runResult(await followRun(client, submitted.run, { timeoutS: flags.timeout }));
-    if (flags.json) printJson(result);
-    else printResult(result);
-    process.exitCode = result.exit;
+    await announceRun(client, submitted, flags);
   });
 }
 

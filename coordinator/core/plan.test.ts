@@ -33,3 +33,12 @@ it('refuses a plan of nothing', () => {
   expect(() => planLegs({ arms: 2, cases: [], timed: true, pairs: 3 })).toThrow('without cases');
   expect(() => planLegs({ arms: 2, cases: ['a'], timed: true, pairs: 0 })).toThrow('one pair');
 });
+
+it('goes on where an earlier plan ended: whoever is next to run first does, and no pair is named twice', () => {
+  const first = planLegs({ arms: 3, cases: ['a', 'b'], timed: true, pairs: 3 });
+  const added = planLegs({ arms: 3, cases: ['a', 'b'], timed: true, pairs: 2, after: { legs: first.length, pairs: 3 } });
+  expect(order(added.slice(0, 8))).toBe('new1,old,old,new1,new2,old,old,new2');
+  expect(added.map((leg) => leg.index)).toEqual(added.map((_, i) => first.length + i));
+  expect(added.filter((leg) => leg.case === 'a').map((leg) => leg.pair)).toEqual([7, 7, 8, 8, 9, 9, 10, 10]);
+  expect(first.filter((leg) => leg.case === 'a').every((leg) => leg.pair! <= 6)).toBe(true);
+});

@@ -12,6 +12,8 @@ export interface PlanInput {
   readonly timed: boolean;
   /** Pairs a case and candidate; used in timed suites only. */
   readonly pairs: number;
+  /** What was planned before, where this goes on with it: legs in all, and pairs a case and candidate. */
+  readonly after?: { readonly legs: number; readonly pairs: number };
 }
 
 /**
@@ -20,18 +22,19 @@ export interface PlanInput {
  * Timed: for each case and candidate, `pairs` pairs in the order old,new,new,old,old,new: odd pairs run the baseline first,
  * even pairs the candidate, so that a drift along the series does not favour either arm (notes: a fixed AB order read
  * +23.5 % against itself). `pair` counts within the case, across candidates, so (case, pair) names exactly two legs.
+ * `after` goes on where an earlier plan ended: legs and pairs count on, and after an odd number of pairs the candidate is next to run first.
  * Not timed: each case once an arm, arms in order, `pair` null.
  *
- * @returns the legs with `index` = place in the order, from 0.
+ * @returns the legs with `index` = place in the order, from 0 (or `after.legs`).
  * @throws RangeError when arms, cases or pairs are out of range.
  */
-export function planLegs({ arms, cases, timed, pairs }: PlanInput): PlannedLeg[] {
+export function planLegs({ arms, cases, timed, pairs, after = { legs: 0, pairs: 0 } }: PlanInput): PlannedLeg[] {
   if (!Number.isInteger(arms) || arms < 2) throw new RangeError(`a run compares at least two arms, not ${arms}`);
   if (cases.length === 0) throw new RangeError('a suite without cases has no legs');
   if (timed && (!Number.isInteger(pairs) || pairs < 1)) throw new RangeError(`a timed suite needs at least one pair, not ${pairs}`);
   const legs: PlannedLeg[] = [];
   const add = (arm: number, name: string, pair: number | null): void => {
-    legs.push({ index: legs.length, arm, case: name, pair });
+    legs.push({ index: after.legs + legs.length, arm, case: name, pair });
   };
   for (const name of cases) {
     if (!timed) {
@@ -40,8 +43,8 @@ export function planLegs({ arms, cases, timed, pairs }: PlanInput): PlannedLeg[]
     }
     for (let candidate = 1; candidate < arms; candidate++) {
       for (let i = 1; i <= pairs; i++) {
-        const pair = (candidate - 1) * pairs + i;
-        const order = i % 2 === 1 ? [0, candidate] : [candidate, 0];
+        const pair = after.pairs * (arms - 1) + (candidate - 1) * pairs + i;
+        const order = (after.pairs + i) % 2 === 1 ? [0, candidate] : [candidate, 0];
         for (const arm of order) add(arm, name, pair);
       }
     }

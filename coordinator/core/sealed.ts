@@ -5,7 +5,16 @@
  * the hash must be the one that the submission's event states, and rule, arms and order of legs must be those of the text.
  */
 import { z } from 'zod';
-import { DEFAULT_RULE, forecast as forecastShape, rule as ruleShape, type Forecast, type PlannedLeg, type Rule } from '../protocol/run.ts';
+import {
+  DEFAULT_RULE,
+  extension,
+  forecast as forecastShape,
+  rule as ruleShape,
+  type Extension,
+  type Forecast,
+  type PlannedLeg,
+  type Rule,
+} from '../protocol/run.ts';
 import { canonicalJson, sha256Hex } from './canonical.ts';
 import { ruleOf } from './rule.ts';
 
@@ -27,18 +36,22 @@ const rest = {
 };
 const sealedText = z.discriminatedUnion('schema', [
   z.object({ schema: z.literal(1), rule: ruleOfSchema1, forecast: z.null(), ...rest }),
-  z.object({ schema: z.literal(2), rule: ruleShape, forecast: forecastShape.nullable(), ...rest }),
+  z.object({ schema: z.literal(2), rule: ruleShape, forecast: forecastShape.nullable(), extends: extension.optional(), ...rest }),
 ]);
 
 export interface SealedTerms {
   readonly rule: Rule;
   readonly forecast: Forecast | null;
+  /** The run that this one adds pairs to. */
+  readonly extends: Extension | null;
 }
 
 /** What decides a run, from the sealed text alone. @throws Error when the text is none that fleet ever sealed. */
 export function readSeal(text: string): SealedTerms {
   const sealed = sealedText.parse(JSON.parse(text));
-  return sealed.schema === 2 ? { rule: sealed.rule, forecast: sealed.forecast } : { rule: fromSchema1(sealed.rule), forecast: null };
+  return sealed.schema === 2
+    ? { rule: sealed.rule, forecast: sealed.forecast, extends: sealed.extends ?? null }
+    : { rule: fromSchema1(sealed.rule), forecast: null, extends: null };
 }
 
 function fromSchema1({ identity, medianPercent, everyPairPositive }: z.infer<typeof ruleOfSchema1>): Rule {

@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { addPairs } from '../add-pairs.ts';
 import { renderMarkdown } from '../core/report.ts';
 import { runId } from '../protocol/ids.ts';
-import { submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
+import { addPairsRequest, submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
 import { Refusal } from '../refusal.ts';
 import { listRunSummaries, viewRun } from '../run-view.ts';
 import { submitRun } from '../submit.ts';
@@ -21,6 +22,11 @@ export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono
     .post('/api/runs', async (context) => {
       const request = await readBody(context, submitRequest);
       const { run, jobs, sealed } = await submitRun(store, heads, carrier, log, request);
+      return context.json({ run, url: `${origin()}/runs/${run}`, jobs, sealed } satisfies SubmitResponse, 201);
+    })
+    .post('/api/runs/:run/pairs', async (context) => {
+      const id = parsed(runId, context.req.param('run'), 'run');
+      const { run, jobs, sealed } = await addPairs(store, heads, carrier, log, id, await readBody(context, addPairsRequest));
       return context.json({ run, url: `${origin()}/runs/${run}`, jobs, sealed } satisfies SubmitResponse, 201);
     })
     .get('/api/runs', (context) => context.json(listRunSummaries(store.queries)))

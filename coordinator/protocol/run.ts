@@ -42,6 +42,14 @@ export const submitResponse = z.object({
 });
 export type SubmitResponse = z.infer<typeof submitResponse>;
 
+/** POST /api/runs/:run/pairs: more pairs of a judged run, under its rule. */
+export const addPairsRequest = submitRequest.pick({ key: true }).extend({ pairs: z.int().min(1).max(500) });
+export type AddPairsRequest = z.infer<typeof addPairsRequest>;
+
+/** The run whose pairs this one adds to: its seal, and how many pairs a case there were before. */
+export const extension = z.strictObject({ run: runId, sha256, pairs: z.int().min(1) });
+export type Extension = z.infer<typeof extension>;
+
 /** One condition of a rule; percents, but for `p` and `pairs`. `floor` is the device's A/A floor. */
 export const ruleClause = z.strictObject({
   subject: z.enum(['median', 'every pair', 'estimate', 'low', 'p', 'pairs']),
@@ -159,6 +167,7 @@ export const runView = z.object({
     text: z.string().describe('the canonical JSON that was hashed'),
     broken: z.string().nullable().optional().describe('how the stored run differs from what was sealed; every verdict is then void'),
   }),
+  extends: extension.nullable().optional().describe('the run whose pairs these are added to, and judged with'),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),

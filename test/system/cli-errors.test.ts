@@ -53,6 +53,8 @@ describe('against a running service', () => {
     ['an unknown run', ['status', 'r0123456789'], 2, /no run r0123456789/],
     ['an unknown run to watch', ['watch', 'r0123456789'], 2, /no run r0123456789/],
     ['an unknown run to report', ['report', 'r0123456789'], 2, /no run r0123456789/],
+    ['an unknown run to add pairs to', ['pairs', 'add', 'r0123456789', '2'], 2, /no run r0123456789/],
+    ['no pairs to add', ['pairs', 'add', 'r0123456789', '0'], 2, /expected a whole number from 1 to 500/],
     ['a report format', ['report', 'r0123456789', '--format', 'pdf'], 2, /Allowed choices are markdown, json/],
     ['a second service on the same state', ['up', '--port', '0'], 5, /served by a live coordinator/],
   ])('%s', async (_what, args, status, words) => {

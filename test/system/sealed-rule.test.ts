@@ -1,11 +1,15 @@
 /** Rule and forecast: sealed before anything runs, what the verdict is computed from, and what becomes of a run that somebody edits. */
 import Database from 'better-sqlite3';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../coordinator/core/canonical.ts';
 import { forecastSummary } from '../../coordinator/protocol/forecasts.ts';
 import { submitResponse, type SubmitRequest, type SubmitResponse } from '../../coordinator/protocol/run.ts';
+import { CHECKOUT } from './agent-support.ts';
 import {
   call,
   claim,
@@ -25,6 +29,7 @@ const MANIFEST = JSON.stringify({
   schema: 1,
   suites: { decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'unicode' }], timed: true, time: 'decode_ms' } },
 });
+const FLEET = join(CHECKOUT, 'coordinator/cli/fleet.mjs');
 const RULE = 'median >= 60% and every pair > 0';
 const TIMES = [
   [13536, 13533, 13351],
@@ -58,7 +63,7 @@ async function measure({ jobs }: SubmitResponse, before: (leg: number) => void =
   const spec = await claim(coordinator.url, jobs[0]!.job, 'b60', 'agent-one');
   for (const leg of spec.legs) {
     before(leg.index);
-    const ms = TIMES[leg.head === heads[0] ? 0 : 1][leg.index >> 1]!;
+    const ms = TIMES[leg.head === heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
     const reply = await postLeg(coordinator.url, spec, leg.index, `decode_ms=${ms}: passed=1 total=1\n`);
     expect(reply.status).toBe(200);
   }
@@ -75,7 +80,7 @@ function edit(sql: string): void {
     }[];
     for (const { name } of triggers) client.exec(`DROP TRIGGER ${name}`);
     client.exec(sql);
-    for (const { sql: text } of triggers) client.exec(text);
+    for (const trigger of triggers) client.exec(trigger.sql);
   } finally {
     client.close();
   }
@@ -125,6 +130,69 @@ it.each<[Partial<SubmitRequest>, RegExp]>([
   expect((await call(coordinator.url, 'GET', '/api/runs')).body).toHaveLength(before);
 });
 
+describe('fleet pairs add', () => {
+  const add = async (run: string, pairs: number): Promise<{ status: number | null; stdout: string; stderr: string }> => {
+    const child = spawn(process.execPath, [FLEET, 'pairs', 'add', run, String(pairs), '--url', coordinator.url, '--json'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+    return { status: status as number | null, stdout, stderr };
+  };
+
+  it('goes on with the order under the sealed rule, and judges all pairs together', async () => {
+    const answer = await submitted({ rule: 'median >= 60% and p <= 0.05', forecast: '60% to 70% (90%)' });
+    await measure(answer);
+    const first = (await finishedJob(coordinator.url, answer.run)).verdicts[0]!;
+    expect(first).toMatchObject({ verdict: 'undecided', effects: [{ smallestP: 0.125 }] });
+    expect(first.reason).toContain('2 more pairs are needed');
+
+    const done = await add(answer.run, 2);
+    expect(done.status).toBe(0);
+    const added = submitResponse.parse(JSON.parse(done.stdout));
+    expect(added.sealed).toMatchObject({ rule: answer.sealed!.rule, forecast: null });
+    const plan = await runOf(coordinator.url, added.run);
+    expect(plan.extends).toEqual({ run: answer.run, sha256: answer.sealed!.sha256, pairs: 3 });
+    // Pair 3 ran the baseline first, so pair 4 runs the candidate first.
+    expect(plan.jobs[0]!.legs.map((leg) => [leg.index, leg.pair, leg.arm])).toEqual([
+      [6, 4, 1],
+      [7, 4, 0],
+      [8, 5, 0],
+      [9, 5, 1],
+    ]);
+    await measure(added);
+    const verdict = (await finishedJob(coordinator.url, added.run)).verdicts[0]!;
+    expect(verdict).toMatchObject({ verdict: 'rule-met', forecasts: [], effects: [{ smallestP: 1 / 32, signFlipP: 1 / 32 }] });
+    expect(verdict.effects[0]!.pairs.map((pair) => [pair.pair, pair.order])).toEqual([
+      [1, 'baseline-first'],
+      [2, 'candidate-first'],
+      [3, 'baseline-first'],
+      [4, 'candidate-first'],
+      [5, 'baseline-first'],
+    ]);
+    expect(verdict.effects[0]!.order).toMatchObject({ baselineFirst: 3, candidateFirst: 2 });
+    expect(await (await fetch(`${coordinator.url}/runs/${added.run}`)).text()).toContain('not account for the look in between');
+
+    // And once more, onto both.
+    const third = submitResponse.parse(JSON.parse((await add(added.run, 1)).stdout));
+    await measure(third);
+    expect((await finishedJob(coordinator.url, third.run)).verdicts[0]!.effects[0]!.pairs).toHaveLength(6);
+
+    // What is added rests on what was there: an edit of the first run takes the verdict of the last.
+    edit(`UPDATE runs SET pairs = 4 WHERE id = '${answer.run}'`);
+    expect((await runOf(coordinator.url, third.run)).seal.broken).toContain(
+      `run ${answer.run}, whose pairs these were added to: the number of pairs was changed`,
+    );
+    expect((await add(third.run, 1)).stderr).toMatch(/^fleet: no pairs can be added to run .* next: submit the heads anew\n$/);
+  });
+
+  it('refuses a run that is not done, and says what helps', async () => {
+    const answer = await submitted({});
+    const done = await add(answer.run, 2);
+    expect(done.status).not.toBe(0);
+    expect(done.stderr).toBe(`fleet: run ${answer.run} is not done, and pairs are added to what was judged. next: fleet watch ${answer.run}\n`);
+  });
+});
+
 describe('a run that was edited past the triggers', () => {
   const easier = JSON.stringify({ text: 'identity exact and median >= 1%', identity: 'exact', clauses: [{ subject: 'median', op: '>=', value: 1 }] });
 
@@ -165,7 +233,10 @@ it('forecasts are summed up over all runs, without those of edited ones', async 
   const summary = forecastSummary.parse((await call(coordinator.url, 'GET', '/api/forecasts')).body);
   expect(summary.scored.map((row) => [row.case, row.hit, row.confidencePercent])).toEqual([['unicode', false, 80]]);
   expect(summary.bands).toMatchObject([{ fromPercent: 80, toPercent: 90, hits: 0, of: 1 }]);
-  expect(summary.unscored.map((row) => row.note)).toEqual([expect.stringContaining('the seal was replaced')]);
+  expect(summary.unscored.map((row) => row.note).toSorted()).toEqual([
+    expect.stringContaining('the number of pairs was changed'),
+    expect.stringContaining('the seal was replaced'),
+  ]);
   const page = await (await fetch(`${coordinator.url}/forecasts`)).text();
   expect(page).toContain('Calibration');
   expect(page).toContain('missed by 30.02 points');

@@ -48,6 +48,12 @@ export function Heads({ view }: { readonly view: RunView }): Child {
           </>
         )}
       </p>
+      {view.extends && (
+        <p>
+          These pairs were added to the {view.extends.pairs} of run <a href={`/runs/${view.extends.run}`}>{view.extends.run}</a> and are judged with them; p
+          does not account for the look in between.
+        </p>
+      )}
       <details id="seal">
         <summary>
           Sealed <time datetime={seal.at}>{when(seal.at)}</time>, before the first leg, as <code class="hash">{seal.sha256}</code>
