@@ -204,6 +204,7 @@ export const decodeRecord = z.object({
     .object({
       definition: z.string(),
       timestamps: timestampTrust,
+      readCeilingGbPerS: z.number().positive().optional().describe('of the largest buffer, as probe measures it; absent: an engine before it measured it'),
       tokens: z.int(),
       prompt: z.array(profileRow),
       token: z.array(profileRow),

@@ -23,6 +23,8 @@ export interface Dispatch {
   readonly pipeline: GPUComputePipeline;
   readonly bindGroup: GPUBindGroup;
   readonly workgroups: readonly [number, number, number];
+  /** Of all storage bindings together. */
+  readonly boundBytes: number;
 }
 
 export class Programs {
@@ -94,14 +96,17 @@ export class Programs {
   bind(program: Program, launch: Launch, buffers: Readonly<Record<string, GPUBuffer | GPUBufferBinding>>): Dispatch {
     const { kernel } = program;
     const label = `${kernel.name}/${launch.variant}`;
+    let boundBytes = 0;
     const entries: GPUBindGroupEntry[] = kernel.bindings.map((spec, binding) => {
       const bound = buffers[spec.name];
       if (!bound) throw new EngineBroken(`${label}: binding "${spec.name}" has no buffer`);
-      return { binding, resource: 'buffer' in bound ? bound : { buffer: bound } };
+      const resource: GPUBufferBinding = 'buffer' in bound ? bound : { buffer: bound };
+      boundBytes += resource.size ?? resource.buffer.size - (resource.offset ?? 0);
+      return { binding, resource };
     });
     if (program.hasParams) entries.push({ binding: entries.length, resource: { buffer: this.#uniform(launch.params, label) } });
     const bindGroup = this.#gpu.device.createBindGroup({ label, layout: program.layout, entries });
-    return { kernel: kernel.name, variant: launch.variant, pipeline: program.pipeline, bindGroup, workgroups: launch.workgroups };
+    return { kernel: kernel.name, variant: launch.variant, pipeline: program.pipeline, bindGroup, workgroups: launch.workgroups, boundBytes };
   }
 
   #uniform(params: Uint32Array, label: string): GPUBuffer {

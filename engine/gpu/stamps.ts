@@ -8,6 +8,14 @@ import type { PassStamps, Stream } from './stream.ts';
 /** WebGPU allows no larger query set. */
 const SET_STAMPS = 4096;
 
+/** The end of a pass. */
+export interface Stamp {
+  readonly label: string;
+  /** Bytes that the pass's one dispatch binds; 0 for another pass. */
+  readonly boundBytes: number;
+  readonly ns: bigint;
+}
+
 interface StampSet {
   readonly set: GPUQuerySet;
   readonly resolved: GPUBuffer;
@@ -17,7 +25,7 @@ interface StampSet {
 export class Stamps implements PassStamps {
   readonly #gpu: Gpu;
   readonly #perSet: number;
-  readonly #labels: string[] = [];
+  readonly #taken: { label: string; boundBytes: number }[] = [];
   readonly #sets: StampSet[] = [];
 
   /** @param perSet stamps of one query set: as many as are usually taken between two reads. */
@@ -27,8 +35,8 @@ export class Stamps implements PassStamps {
   }
 
   /** The timestamp write of the next pass. */
-  next(label: string): GPUComputePassTimestampWrites {
-    const index = this.#labels.push(label) - 1;
+  next(label: string, boundBytes = 0): GPUComputePassTimestampWrites {
+    const index = this.#taken.push({ label, boundBytes }) - 1;
     const { set } = (this.#sets[Math.floor(index / this.#perSet)] ??= this.#makeSet());
     return { querySet: set, endOfPassWriteIndex: index % this.#perSet };
   }
@@ -41,15 +49,15 @@ export class Stamps implements PassStamps {
   }
 
   /** Submits what the stream holds and gives the stamps taken since the last read, in nanoseconds, in the order of passes. */
-  async read(stream: Stream): Promise<{ label: string; ns: bigint }[]> {
-    const labels = this.#labels.splice(0);
-    const counts = this.#sets.map((_, index) => Math.max(0, Math.min(this.#perSet, labels.length - index * this.#perSet)));
+  async read(stream: Stream): Promise<Stamp[]> {
+    const taken = this.#taken.splice(0);
+    const counts = this.#sets.map((_, index) => Math.max(0, Math.min(this.#perSet, taken.length - index * this.#perSet)));
     for (const [index, { set, resolved }] of this.#sets.entries()) if (counts[index]! > 0) stream.resolve(set, counts[index]!, resolved);
     const ns: bigint[] = [];
     for (const [index, { resolved }] of this.#sets.entries()) {
       if (counts[index]! > 0) ns.push(...new BigUint64Array(await stream.read(resolved, 0, counts[index]! * 8, 'timestamp')));
     }
-    return labels.map((label, index) => ({ label, ns: ns[index]! }));
+    return taken.map((pass, index) => ({ ...pass, ns: ns[index]! }));
   }
 
   destroy(): void {

@@ -15,7 +15,7 @@ const BATCH_CAP = 2048;
 
 /** Gives each pass the timestamp that its end is written to. */
 export interface PassStamps {
-  next(label: string): GPUComputePassTimestampWrites;
+  next(label: string, boundBytes?: number): GPUComputePassTimestampWrites;
 }
 
 export interface StreamCounters {
@@ -53,9 +53,9 @@ export class Stream {
   }
 
   /** Ends the open pass, and begins one whose end is stamped as `label`. */
-  beginStamped(stamps: PassStamps, label: string): void {
+  beginStamped(stamps: PassStamps, label: string, boundBytes?: number): void {
     this.#endPass();
-    this.#pass = this.#encode().beginComputePass({ timestampWrites: stamps.next(label) });
+    this.#pass = this.#encode().beginComputePass({ timestampWrites: stamps.next(label, boundBytes) });
   }
 
   /** Records the copy of the first `count` stamps of a query set, ending the open pass. */
@@ -66,7 +66,7 @@ export class Stream {
 
   /** Records one dispatch into the open pass. */
   record(dispatch: Dispatch): void {
-    if (this.#stamps) this.beginStamped(this.#stamps, `${dispatch.kernel}/${dispatch.variant} ${dispatch.workgroups.join('×')}`);
+    if (this.#stamps) this.beginStamped(this.#stamps, `${dispatch.kernel}/${dispatch.variant} ${dispatch.workgroups.join('×')}`, dispatch.boundBytes);
     this.#pass ??= this.#encode().beginComputePass();
     this.#pass.setPipeline(dispatch.pipeline);
     this.#pass.setBindGroup(0, dispatch.bindGroup);

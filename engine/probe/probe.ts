@@ -46,6 +46,14 @@ export async function readStreams(bench: Bench): Promise<[ReadStreamRow, ...Read
   return [first, ...others];
 }
 
+/** The read stream of the largest buffer alone, in GB/s. @throws EngineRefused when the device has no memory for it. */
+export async function readCeiling(bench: Bench): Promise<number> {
+  const bytes = readSizesOf(bench.gpu).at(-1) ?? 0;
+  const row = bytes === 0 ? undefined : await readStream(bench, bytes);
+  if (!row) throw new EngineRefused(`${bench.gpu.adapter.name} has no memory for a read stream of ${bytes} bytes`, 'end what else uses the device');
+  return row.gbPerS;
+}
+
 /** Runs every measurement. */
 export async function probe(gpu: Gpu): Promise<ProbeRecord> {
   const started = performance.now();

@@ -14,6 +14,12 @@ export const profileRow = z.object({
   dispatch: z.string().describe('kernel/variant and its grid of workgroups'),
   dispatches: z.int(),
   gpuMs: milliseconds.describe('of all of them together'),
+  boundBytes: z.number().nonnegative().optional().describe('of all of them together, each binding counted once; absent: an engine before it counted them'),
+  share: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('boundBytes / gpuMs as a share of the read ceiling; null above 1: a kernel that reads little of what it binds, or finds it in a cache'),
 });
 
 export const counters = z.object({
