@@ -13,6 +13,7 @@ import { refusedVerdict } from './core/verdict.ts';
 import { withholdGains } from './core/withhold.ts';
 import { isLive } from './devices.ts';
 import type { JobView, RunSummary, RunView } from './protocol/run.ts';
+import { pooledModesOf } from './pooled-modes.ts';
 import type { Verdict } from './protocol/verdict.ts';
 import { brokenSeal } from './seal-check.ts';
 
@@ -39,6 +40,15 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
     seal: { sha256: run.sealSha256, at: run.sealAt, text: run.sealText, broken },
     done: rows.every(isFinished),
     jobs,
+    pooledModes: pooledModesOf(
+      queries,
+      id,
+      jobs.flatMap((job) =>
+        job.verdicts.flatMap((verdict, at) =>
+          verdict.effects.length === 0 ? [] : [{ device: job.device, suite: job.suite, arm: at + 1, cases: verdict.effects.map((effect) => effect.case) }],
+        ),
+      ),
+    ),
     coverage: [...jobs.flatMap((job, at) => coverageOf(job, rows[at]!, arms)), ...run.coverageNotRun],
   };
 }

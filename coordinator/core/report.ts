@@ -2,7 +2,7 @@
  * A run as Markdown for a pull request, from stored records only. Every text that comes from a head, a log or a device
  * stands in a code span: there it cannot ping people, link issues, or hold HTML.
  */
-import type { JobView, RunView } from '../protocol/run.ts';
+import type { JobView, PooledModes, RunView } from '../protocol/run.ts';
 import type { Effect, Verdict } from '../protocol/verdict.ts';
 import { stripControls } from './mask.ts';
 import { smallestP } from './sign-flip.ts';
@@ -27,7 +27,7 @@ export function renderMarkdown(view: RunView): string {
     { title: 'heads and devices', text: heads(view) },
     { title: 'rule', text: sealText(view) },
     { title: 'what is not covered', text: gapTable(view) },
-    { title: 'effects', text: effects(verdicts) },
+    { title: 'effects', text: effects(view, verdicts) },
     { title: 'forecasts', text: forecasts(verdicts) },
     { title: 'output identity', text: identities(verdicts) },
     { title: 'contract', text: contract(verdicts) },
@@ -149,7 +149,7 @@ function gapTable(view: RunView): string {
   return `${table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)}${more}`;
 }
 
-function effects(verdicts: readonly Verdict[]): string {
+function effects(view: RunView, verdicts: readonly Verdict[]): string {
   const rows = verdicts.flatMap((verdict) =>
     verdict.effects.map((effect) => [
       verdict.device,
@@ -172,21 +172,34 @@ function effects(verdicts: readonly Verdict[]): string {
   if (text === '') return '';
   const floors = [...new Set(verdicts.filter((verdict) => verdict.effects.length > 0).map((verdict) => `${verdict.device}: ${verdict.calibration}`))];
   const besides = verdicts.flatMap((verdict) =>
-    verdict.effects.flatMap((effect) => beside(effect).map((note) => `${verdict.device}, ${code(effect.case)}: ${note}`)),
+    verdict.effects.flatMap((effect) => beside(effect, pooledOf(view, verdict, effect)).map((note) => `${verdict.device}, ${code(effect.case)}: ${note}`)),
   );
   const notes = [`${floors.join('; ')}.`, ...besides.map((note) => `- ${note}`)].join('\n');
   return `Gain = (baseline − candidate) / baseline of each pair; positive is faster.\n\n${text}\n\n${notes}`;
 }
 
+const share = ({ hits, of }: { hits: number; of: number }): string => `${hits} of ${of}`;
+
+function pooledOf(view: RunView, verdict: Verdict, effect: Effect): PooledModes | undefined {
+  return view.pooledModes?.find(
+    (item) => item.device === verdict.device && item.suite === verdict.suite && item.case === effect.case && view.arms[item.arm]?.label === verdict.candidate,
+  );
+}
+
 /** Order, modes and pairs still needed: sentences, only where there is something to say. */
-function beside(effect: Effect): string[] {
+function beside(effect: Effect, pooled: PooledModes | undefined): string[] {
   const notes: string[] = [];
   if (effect.order) notes.push(`second place within a pair costs ${percent(effect.order.secondSlowerPercent)} (p ${number(effect.order.p, 3)})`);
   const { modes, morePairs } = effect;
   if (modes && modes.baseline.hits + modes.candidate.hits > 0) {
-    const share = ({ hits, of }: { hits: number; of: number }): string => `${hits} of ${of}`;
     notes.push(
       `legs of another mode: baseline ${share(modes.baseline)}, candidate ${share(modes.candidate)} (Fisher p ${number(modes.fisherP, 3)}, two-sided)`,
+    );
+  }
+  if (pooled !== undefined && pooled.runs > 1) {
+    const more = pooled.moreLegs === null ? '' : `; ${pooled.moreLegs} more legs give 80 % odds of p ≤ 0.05`;
+    notes.push(
+      `over all ${pooled.runs} runs of these trees: baseline ${share(pooled.baseline)}, candidate ${share(pooled.candidate)} (Fisher p ${number(pooled.fisherP, 3)}${more})`,
     );
   }
   if (morePairs) notes.push(`${morePairs} more pairs give 80 % odds of p ≤ 0.05, if gains go on as these`);

@@ -4,7 +4,7 @@ import { evidence } from '../../engine/protocol.ts';
 import { caseName, casePath, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
 import { manifestSuite } from './manifest.ts';
 import { jobState, legOutcome, attemptState } from './states.ts';
-import { verdict } from './verdict.ts';
+import { modeShare, verdict } from './verdict.ts';
 
 /** A head plus settings. `label` is what was typed, settings included: HEAD[qmm=scalar]. The first arm is the baseline. */
 export const armRequest = z.strictObject({ label: z.string().min(1).max(200), head: sha1, settings });
@@ -151,6 +151,20 @@ export const coverageCell = z.object({
   note: z.string(),
 });
 
+/** Legs of another mode of one case, over every run that measured the same two trees with the same settings on the same device. */
+export const pooledModes = z.object({
+  device: z.string(),
+  suite: z.string(),
+  arm: z.int().min(1).describe('the candidate, as an index of this run’s arms'),
+  case: z.string(),
+  runs: z.int().min(1),
+  baseline: modeShare,
+  candidate: modeShare,
+  fisherP: z.number().describe('two-sided: the arms share one rate'),
+  moreLegs: z.int().min(0).nullable().describe('for 80 % odds of p ≤ 0.05 at these rates; null where no number up to 600 is enough'),
+});
+export type PooledModes = z.infer<typeof pooledModes>;
+
 /** GET /api/runs/:id — everything pages and reports show. */
 export const runView = z.object({
   schema: z.literal(1),
@@ -171,6 +185,7 @@ export const runView = z.object({
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),
+  pooledModes: z.array(pooledModes).optional().describe('only cases that showed a leg of another mode in any run'),
 });
 export type RunView = z.infer<typeof runView>;
 

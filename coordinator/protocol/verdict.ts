@@ -46,7 +46,7 @@ export const pairRow = z.object({
 export type PairRow = z.infer<typeof pairRow>;
 
 /** How many of an arm's legs ran in another mode. */
-const modeShare = z.object({ hits: z.int().min(0), of: z.int().min(0) });
+export const modeShare = z.object({ hits: z.int().min(0), of: z.int().min(0) });
 
 /** Statistics of one case's pairs. Null where too few pairs exist; what is optional is absent from verdicts of earlier versions. */
 export const effect = z.object({

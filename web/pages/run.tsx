@@ -138,7 +138,7 @@ function Findings({
           {clean(verdict.reason)}
         </span>
       </p>
-      <Effects verdict={verdict} rule={view.rule} id={`effect-${id}`} />
+      <Effects verdict={verdict} view={view} id={`effect-${id}`} />
       <Identities rows={verdict.identities} id={`identity-${id}`} />
       <LineRows rows={verdict.lines} id={`lines-${id}`} title={verdict.contract.length > 0 ? 'Contract lines' : 'Printed lines'} />
       <ContractRows rows={verdict.contract} id={`contract-${id}`} />

@@ -6,31 +6,24 @@ import { clean, count, fixed, gain, milliseconds, probability } from '../show.ts
 import { PairPlot } from './pair-plot.tsx';
 
 /** Every case's pairs in run order, its figures, and what the rule says. Gains come from the verdict, never from a page. */
-export function Effects({ verdict, rule, id }: { readonly verdict: Verdict; readonly rule: RunView['rule']; readonly id: string }): Child {
+export function Effects({ verdict, view, id }: { readonly verdict: Verdict; readonly view: RunView; readonly id: string }): Child {
   if (verdict.effects.length === 0) return null;
   const metrics = [...new Set(verdict.effects.map((effect) => clean(effect.metric)))];
   return (
     <>
       <p class="note">Gain = (baseline − candidate) / baseline of each pair; positive is faster. Timed, in ms: {metrics.join(' | ')}.</p>
       {verdict.effects.map((effect) => (
-        <CaseEffect effect={effect} verdict={verdict} rule={rule} id={`${id}-${effect.case}`} />
+        <CaseEffect effect={effect} verdict={verdict} view={view} id={`${id}-${effect.case}`} />
       ))}
     </>
   );
 }
 
-function CaseEffect({
-  effect,
-  verdict,
-  rule,
-  id,
-}: {
-  readonly effect: Effect;
-  readonly verdict: Verdict;
-  readonly rule: RunView['rule'];
-  readonly id: string;
-}): Child {
+function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; readonly verdict: Verdict; readonly view: RunView; readonly id: string }): Child {
   const forecasts = (verdict.forecasts ?? []).filter((score) => score.case === effect.case);
+  const pooled = view.pooledModes?.find(
+    (item) => item.device === verdict.device && item.suite === verdict.suite && item.case === effect.case && view.arms[item.arm]?.label === verdict.candidate,
+  );
   return (
     <div class="case">
       <h4 id={id}>
@@ -90,7 +83,7 @@ function CaseEffect({
             </tbody>
           </table>
         </div>
-        <PairPlot effect={effect} thresholdPercent={medianThreshold(rule)} id={`${id}-plot`} />
+        <PairPlot effect={effect} thresholdPercent={medianThreshold(view.rule)} id={`${id}-plot`} />
       </div>
       <dl class="facts">
         <Fact name="range">
@@ -125,6 +118,15 @@ function CaseEffect({
           <Fact name="another mode">
             baseline {effect.modes.baseline.hits} of {effect.modes.baseline.of}, candidate {effect.modes.candidate.hits} of {effect.modes.candidate.of} legs{' '}
             <span class="aside">Fisher p {probability(effect.modes.fisherP)}, two-sided</span>
+          </Fact>
+        )}
+        {pooled && pooled.runs > 1 && (
+          <Fact name="mode, all runs">
+            baseline {pooled.baseline.hits} of {pooled.baseline.of}, candidate {pooled.candidate.hits} of {pooled.candidate.of} legs{' '}
+            <span class="aside">
+              {pooled.runs} runs of these trees; Fisher p {probability(pooled.fisherP)}, two-sided
+              {pooled.moreLegs !== null && pooled.moreLegs > 0 && `; ${pooled.moreLegs} more legs give 80 % odds of p ≤ 0.05`}
+            </span>
           </Fact>
         )}
         {effect.morePairs !== undefined && effect.morePairs !== 0 && (
