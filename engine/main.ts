@@ -39,6 +39,8 @@ interface BenchCommandOptions extends DeviceOptions {
   readonly kernel: string;
   readonly shape?: string;
   readonly rounds: number;
+  readonly set: readonly string[];
+  readonly result?: boolean;
 }
 
 interface InventoryCommandOptions extends SessionOptions {
@@ -156,9 +158,17 @@ async function main(argv: readonly string[]): Promise<number> {
     .requiredOption('--kernel <kernel>', 'the kernel')
     .option('--shape <shape>', 'part of the name of one of its contract’s shapes, or every field as k=v,…')
     .option('--rounds <n>', 'samples of each variant', count, 7)
+    .option('--result', 'only the variant that decode would run, as one RESULT line')
+    .option('--set <key=value>', 'a setting of decode, repeatable; it chooses the variant of --result', collect, [])
     .action(async (options: BenchCommandOptions) => {
       const { kernelBench } = await import('./bench/kernel.ts');
-      status = await runCommand('bench', options, noSettings, (session) => kernelBench(session, options));
+      const { parseSettings } = await import('./decode/settings.ts');
+      status = await runCommand(
+        'bench',
+        options,
+        () => parseSettings(options.set),
+        (session) => kernelBench(session, options),
+      );
     });
 
   withRecords(program.command('inventory'))

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Contents, Kernel, Launch } from '../../kernels/contract.ts';
+import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { loadRegistry } from '../../kernels/registry.ts';
 import { CaseRun } from '../contract/case-run.ts';
 import { withoutGuards } from '../contract/guards.ts';
@@ -25,6 +26,8 @@ export interface KernelBenchOptions {
   readonly kernel: string;
   readonly shape?: string | undefined;
   readonly rounds: number;
+  /** Only the variant that decode would run with these settings, as one RESULT line. */
+  readonly result?: boolean | undefined;
   readonly adapter?: string | undefined;
   readonly allowSoftware?: boolean | undefined;
 }
@@ -38,20 +41,33 @@ const SAMPLE_MS = 20;
 const MOST_REPEATS = 1024;
 
 /** Runs `bench`. @throws EngineUsage for an unknown kernel or shape; EngineRefused when no variant runs here. */
-export async function kernelBench({ emit, print }: Session, options: KernelBenchOptions): Promise<void> {
+export async function kernelBench({ emit, print, settings }: Session, options: KernelBenchOptions): Promise<void> {
   const [entry] = select(await loadRegistry(), { kernel: options.kernel }).contracted;
   if (!entry) throw new EngineUsage(`${options.kernel} has no contract, so no shapes`);
   const subject = benchSubject(entry.contract, options.shape);
   const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
   emit(gpu.adapter);
-  const record = await benchVariants(gpu, subject, options.rounds);
+  const only = options.result ? servedVariant(entry.contract.kernel, settings) : undefined;
+  const record = await benchVariants(gpu, subject, options.rounds, only);
   emit(record);
-  for (const line of benchLines(record, gpu.adapter.evidence)) print(line);
+  for (const line of options.result ? resultLines(record) : benchLines(record, gpu.adapter.evidence)) print(line);
 }
 
-/** Compares and times the variants. @throws EngineRefused when none runs here. */
-export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: number): Promise<BenchRecord> {
-  const { launches, refused } = launchesOf(subject, gpu.adapter.limits);
+/** The variant that decode runs for one row. */
+function servedVariant(kernel: Kernel, settings: Readonly<Record<string, string>>): string | undefined {
+  return kernel.name === qmmQ4.name ? settings['qmm'] : kernel.variants[0];
+}
+
+/** A `lines` suite's line: what was computed, and the time in a field of its own. No variant, so that arms of one family read alike. */
+export function resultLines({ kernel, shape, variants }: BenchRecord): string[] {
+  return variants.map(({ ms, outputSha256 }) => `RESULT bench kernel=${kernel} shape="${shape.name}" output=${outputSha256} call_ms=${ms.toFixed(6)}`);
+}
+
+/** Compares and times the variants, or only one. @throws EngineRefused when none runs here. */
+export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: number, only?: string): Promise<BenchRecord> {
+  const all = launchesOf(subject, gpu.adapter.limits);
+  const launches = all.launches.filter(({ variant }) => variant === (only ?? variant));
+  const refused = all.refused.filter(({ variant }) => variant === (only ?? variant));
   if (launches.length === 0)
     throw new EngineRefused(
       `no variant of ${subject.contract.kernel.name} runs ${subject.name} here: ${refused.map(({ why }) => why).join('; ')}`,
@@ -74,7 +90,7 @@ export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: num
     shape: { name: subject.name, fields: { ...subject.shape } },
     fill: subject.fill.name,
     clock: timestamps.trusted ? 'timestamp' : 'wall',
-    rounds: rounds,
+    rounds,
     copies,
     bytes,
     ceiling,
