@@ -111,9 +111,9 @@ interface GitResult {
 }
 
 /** Runs git in a directory. Variables that would point it elsewhere (as inside a hook) are dropped. */
-function git(directory: string, args: readonly string[], input = ''): GitResult {
+export function git(directory: string, args: readonly string[], input = '', variables: Readonly<Record<string, string>> = {}): GitResult {
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
-  const done = spawnSync('git', args, { cwd: directory, env: { ...env, LC_ALL: 'C' }, input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const done = spawnSync('git', args, { cwd: directory, env: { ...env, LC_ALL: 'C', ...variables }, input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   if (done.error && 'code' in done.error && done.error.code === 'ENOENT') {
     if (!existsSync(directory)) throw new CliError(`${directory} is not there`, 'give an existing directory');
     throw new CliError('git is not installed', 'install git', FLEET_EXIT.infrastructure, { cause: done.error });
@@ -121,6 +121,7 @@ function git(directory: string, args: readonly string[], input = ''): GitResult 
   return { status: done.status, stdout: done.stdout ?? '', stderr: done.stderr ?? '' };
 }
 
-function lastLine(text: string): string {
+/** The last line of what a command said. */
+export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }

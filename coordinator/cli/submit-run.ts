@@ -8,6 +8,7 @@ import { bundleResponse, haveResponse, MAX_BUNDLE_BYTES, MAX_COMMITS } from '../
 import { submitResponse, type SubmitRequest, type SubmitResponse } from '../protocol/run.ts';
 import type { ApiClient } from './api-client.ts';
 import { CliError } from './cli-error.ts';
+import { mergeHeads } from './merge.ts';
 import { recentCommits, resolveArms, writeBundle, type Repository } from './repository.ts';
 
 /** Reads `--heads`. @throws CliError (exit 2) naming the column, or asking for a second arm. */
@@ -29,33 +30,42 @@ export type RunOptions = Omit<SubmitRequest, 'arms' | 'key'>;
 
 /**
  * Submits.
+ * @param merge heads whose merge is one more arm; none: no such arm.
  * @throws CliError with the exit status that the refusal calls for; nothing was submitted then.
  */
-export async function submitRun(client: ApiClient, repository: Repository, arms: readonly Arm[], options: RunOptions): Promise<SubmitResponse> {
-  const resolved = resolveArms(repository, arms);
-  await sendHeads(client, repository, [...new Set(resolved.map((arm) => arm.head))]);
-  const request: SubmitRequest = { ...options, arms: resolved, key: randomUUID() };
-  return client.post('/api/runs', request, submitResponse);
-}
-
-/** Sends the objects of `heads` that the coordinator lacks, cut at the commits that it has. */
-async function sendHeads(client: ApiClient, repository: Repository, heads: readonly string[]): Promise<void> {
-  const { present } = await client.post('/api/heads/have', { commits: recentCommits(repository, heads, MAX_COMMITS) }, haveResponse);
-  const missing = heads.filter((head) => !present.includes(head));
-  if (missing.length === 0) return;
+export async function submitRun(
+  client: ApiClient,
+  repository: Repository,
+  arms: readonly Arm[],
+  options: RunOptions,
+  merge: readonly string[] = [],
+): Promise<SubmitResponse> {
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'fleet-send-'));
   try {
-    const file = writeBundle(repository, missing, present, scratch);
-    if (file === null) return;
-    const bytes = statSync(file).size;
-    if (bytes > MAX_BUNDLE_BYTES) {
-      throw new CliError(
-        `the bundle of ${repository.name} has ${bytes} bytes, and the coordinator takes ${MAX_BUNDLE_BYTES}`,
-        'submit an older head first, so that less is new',
-      );
-    }
-    await client.upload(`/api/heads/bundle?${missing.map((head) => `head=${head}`).join('&')}`, file, bundleResponse);
+    const resolved = resolveArms(repository, arms);
+    const merged = merge.length === 0 ? null : mergeHeads(repository, merge, scratch);
+    const all = merged === null ? resolved : [...resolved, merged.arm];
+    await sendHeads(client, merged?.repository ?? repository, [...new Set(all.map((arm) => arm.head))], scratch);
+    const request: SubmitRequest = { ...options, arms: all, key: randomUUID() };
+    return await client.post('/api/runs', request, submitResponse);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** Sends the objects of `heads` that the coordinator lacks, cut at the commits that it has. */
+async function sendHeads(client: ApiClient, repository: Repository, heads: readonly string[], scratch: string): Promise<void> {
+  const { present } = await client.post('/api/heads/have', { commits: recentCommits(repository, heads, MAX_COMMITS) }, haveResponse);
+  const missing = heads.filter((head) => !present.includes(head));
+  if (missing.length === 0) return;
+  const file = writeBundle(repository, missing, present, scratch);
+  if (file === null) return;
+  const bytes = statSync(file).size;
+  if (bytes > MAX_BUNDLE_BYTES) {
+    throw new CliError(
+      `the bundle of ${repository.name} has ${bytes} bytes, and the coordinator takes ${MAX_BUNDLE_BYTES}`,
+      'submit an older head first, so that less is new',
+    );
+  }
+  await client.upload(`/api/heads/bundle?${missing.map((head) => `head=${head}`).join('&')}`, file, bundleResponse);
 }

@@ -12,6 +12,7 @@ import { readHeads, submitRun } from './submit-run.ts';
 
 interface SubmitFlags extends ServiceFlags {
   heads?: string;
+  merge?: string[];
   suites?: string[];
   cases?: string[];
   devices?: string[];
@@ -31,6 +32,7 @@ export function registerSubmit(program: Command): void {
     .description('compare heads of the repository you are in; unpushed commits are fine')
     // Not `requiredOption`: commander would then report the missing option instead of a misspelt one.
     .option('--heads <arms>', 'arms with commas between them, baseline first: main,HEAD or "HEAD[qmm=scalar],HEAD[qmm=vec4]"')
+    .option('--merge <heads>', 'add the merge of these heads as one more arm: --heads main,a,b --merge a,b', names)
     .option('--suites <names>', 'suites of fleet.json (default: all)', names)
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', names)
     .option('--devices <names>', 'devices (default: every one that an agent serves now)', names)
@@ -51,7 +53,9 @@ export function registerSubmit(program: Command): void {
     const arms = readHeads(flags.heads);
     const client = clientOf(flags);
     const repository = openRepository(path.resolve(flags.repo));
-    const submitted = await submitRun(client, repository, arms, {
+    if (flags.merge?.length === 1)
+      throw new CliError(`--merge names one head, '${flags.merge[0]}', and a merge needs two`, 'fleet submit --heads main,a,b --merge a,b');
+    const options = {
       ...(flags.suites === undefined ? {} : { suites: flags.suites }),
       ...(flags.cases === undefined ? {} : { cases: flags.cases }),
       ...(flags.devices === undefined ? {} : { devices: flags.devices }),
@@ -59,8 +63,8 @@ export function registerSubmit(program: Command): void {
       ...(flags.rule === undefined ? {} : { rule: flags.rule }),
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
-    });
-    await announceRun(client, submitted, flags);
+    };
+    await announceRun(client, await submitRun(client, repository, arms, options, flags.merge), flags);
   });
 }
 

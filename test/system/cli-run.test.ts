@@ -1,6 +1,6 @@
 /** Runs submitted through the real CLI to a real coordinator and agent: verdicts, exit statuses, waiting, the lock held by hand. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -109,6 +109,30 @@ test('arms of one head that differ in settings are kept apart by their labels', 
   const arms = z.object({ arms: z.array(z.object({ label: z.string(), head: z.string() })) }).parse(JSON.parse(done.stdout)).arms;
   expect(arms.map((arm) => arm.label)).toEqual(['HEAD[qmm=scalar,ncols=8]', 'HEAD[qmm=vec4]']);
   expect(new Set(arms.map((arm) => arm.head))).toEqual(new Set([repository.git('rev-parse', 'HEAD')]));
+});
+
+test('--merge adds the merge of two heads as one more arm, measured in the same series', async () => {
+  const main = repository.git('rev-parse', 'HEAD');
+  for (const name of ['one', 'two']) {
+    repository.git('checkout', '-q', '-b', name, main);
+    writeFileSync(path.join(repository.directory, `${name}.txt`), 'x\n');
+    repository.git('add', '.');
+    repository.git('commit', '-q', '-m', name);
+  }
+  const refs = repository.git('for-each-ref');
+  const done = await home.fleet(submit('main,one,two', '--merge', 'one,two', '--wait', '--json'), inRepository);
+  expect(done.status).toBe(0);
+  const result = z
+    .object({ arms: z.array(z.object({ label: z.string() })), verdicts: z.array(z.object({ candidate: z.string(), verdict: z.string() })) })
+    .parse(JSON.parse(done.stdout));
+  expect(result.arms.map((arm) => arm.label)).toEqual(['main', 'one', 'two', 'merge(one+two)']);
+  expect(result.verdicts.map((verdict) => [verdict.candidate, verdict.verdict])).toEqual([
+    ['one', 'same'],
+    ['two', 'same'],
+    ['merge(one+two)', 'same'],
+  ]);
+  expect(repository.git('for-each-ref')).toBe(refs);
+  repository.git('checkout', '-q', 'main');
 });
 
 test('without --allow-software the software device is refused, and said why', async () => {
