@@ -25,7 +25,7 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
   if (!run) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
   const jobs = timedJobs(queries, run);
   const suites = [...new Set(jobs.map((job) => job.suite))];
-  const { rule } = readSeal(run.sealText);
+  const { rule, stack } = readSeal(run.sealText);
   const request: SubmitRequest = {
     arms: listArms(queries, id).map(({ label, head, settings }) => ({ label, head, settings })),
     suites,
@@ -33,6 +33,7 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
     devices: [...new Set(jobs.map((job) => job.device))],
     pairs,
     rule: rule.text,
+    ...(stack ? { stack } : {}),
     allowSoftware: run.allowSoftware,
     key,
   };

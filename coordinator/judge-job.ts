@@ -4,10 +4,11 @@ import { listArms } from '../db/queries/arms.ts';
 import { findJob, listAcceptedUnjudged, listJobs, updateJob, type JobRow } from '../db/queries/jobs.ts';
 import { listLegResults } from '../db/queries/leg-results.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
-import { findRun } from '../db/queries/runs.ts';
+import { findRun, type RunRow } from '../db/queries/runs.ts';
 import { addVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries, Store } from '../db/open.ts';
 import type { BlobStore } from './blobs.ts';
+import { comparisonLabel, comparisonsOf, type Comparison } from './core/comparisons.ts';
 import type { JudgedLeg } from './core/judge-input.ts';
 import { readSeal } from './core/sealed.ts';
 import { judge, notRunVerdict, refusedVerdict } from './core/verdict.ts';
@@ -78,13 +79,14 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
   const run = findRun(queries, row.run)!;
   const arms = listArms(queries, row.run);
   const broken = brokenSeal(queries, run);
+  const compared = comparedArms(queries, run);
   if (broken !== null)
-    return arms.slice(1).map(({ position: arm, label: candidate }) => ({
+    return compared.map(({ arm, label: candidate }) => ({
       arm,
       verdict: refusedVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, broken),
     }));
   // The rule comes from the sealed text, which `brokenSeal` held to its hash.
-  const { rule, forecast } = readSeal(run.sealText);
+  const { rule, forecast, stack } = readSeal(run.sealText);
   // Pairs that were added are judged with those before them; their legs and pairs count on, so none is named twice.
   const before = earlierRuns(queries, run).flatMap((earlier) => {
     const job = listJobs(queries, earlier.id).find((item) => item.device === row.device && item.suite === row.suite && item.acceptedAttempt !== null);
@@ -93,8 +95,9 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
   const legs: JudgedLeg[] = [];
   for (const job of [...before.map((item) => item.job), row]) legs.push(...(await measuredLegs(queries, blobs, job)));
   const { device, suite, evidence } = row;
-  return arms.slice(1).map(({ position: arm, label: candidate }) => {
-    if (!row.arms.includes(arm)) return { arm, verdict: notRunVerdict({ device, suite, candidate, evidence }, lacksSuite(candidate, suite)) };
+  return compared.map(({ arm, label, baseline, candidate }) => {
+    const absent = [candidate, baseline].find((position) => !row.arms.includes(position));
+    if (absent !== undefined) return { arm, verdict: notRunVerdict({ device, suite, candidate: label, evidence }, lacksSuite(arms[absent]!.label, suite)) };
     const verdict = judge({
       device,
       suite,
@@ -104,18 +107,42 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
       evidence,
       adapter: row.adapter,
       allowSoftware: run.allowSoftware,
-      baseline: arms[0]!.label,
-      candidate,
-      candidateArm: arm,
+      baseline: arms[baseline]!.label,
+      candidate: label,
+      candidateArm: candidate,
+      ...(stack ? { comparison: arm } : {}),
       pairs: before.reduce((sum, item) => sum + item.pairs, run.pairs),
       rule,
       ...(forecast === null ? {} : { forecast }),
-      legs,
-      notComparable: row.notComparable.filter((item) => item.arm === arm).map((item) => ({ case: item.case, note: item.note })),
+      legs: asBaseline(legs, baseline),
+      notComparable: row.notComparable
+        .filter((item) => item.arm === candidate || (item.arm === baseline && baseline > 0))
+        .map((item) => ({ case: item.case, note: item.note })),
       calibration: null,
     });
     return { arm, verdict };
   });
+}
+
+/** The run's comparisons; `arm` numbers their verdicts from 1, and is the candidate's position in runs that are no stack. */
+function comparedArms(queries: Queries, run: RunRow): (Comparison & { arm: number; label: string })[] {
+  const labels = listArms(queries, run.id).map((arm) => arm.label);
+  const stack = isStack(run);
+  return comparisonsOf(labels.length, stack).map((item, at) => ({ ...item, arm: at + 1, label: comparisonLabel(item, labels, stack) }));
+}
+
+/** A seal that cannot be read any more gets a verdict that says so, and needs the comparisons for it. */
+function isStack(run: RunRow): boolean {
+  try {
+    return readSeal(run.sealText).stack;
+  } catch {
+    return false;
+  }
+}
+
+/** A verdict calls its baseline arm 0: legs of that arm are, and those of the first arm are none of its business. */
+function asBaseline(legs: readonly JudgedLeg[], baseline: number): JudgedLeg[] {
+  return baseline === 0 ? [...legs] : legs.filter((leg) => leg.arm !== 0).map((leg) => (leg.arm === baseline ? { ...leg, arm: 0 } : leg));
 }
 
 /** The planned legs of a job's accepted attempt, with the stored texts of their results. */
@@ -143,14 +170,12 @@ export function failJob(tx: Queries, row: JobRow, reason: string, next: string):
   updateJob(tx, row.id, { state: 'failed', note: next === '' ? reason : `${reason}. next: ${next}` }, at);
   addVerdicts(
     tx,
-    listArms(tx, row.run)
-      .slice(1)
-      .map(({ position: arm, label: candidate }) => ({
-        job: row.id,
-        arm,
-        verdict: notRunVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, reason),
-        computedAt: at,
-      })),
+    comparedArms(tx, findRun(tx, row.run)!).map(({ arm, label: candidate }) => ({
+      job: row.id,
+      arm,
+      verdict: notRunVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, reason),
+      computedAt: at,
+    })),
   );
   addEvent(tx, { at, name: 'job.failed', run: row.run, job: row.id, fields: { reason } });
 }

@@ -21,6 +21,7 @@ export function pooledModesOf(
   timed: readonly { device: string; suite: string; arm: number; cases: readonly string[] }[],
 ): PooledModes[] {
   const pool = new RunPool(queries);
+  if (pool.isStack(run)) return [];
   return timed.flatMap(({ device, suite, arm, cases }) => {
     const same = listVerdictsOf(queries, device, suite, pool.tree(run, arm)).filter((other) => pool.measures(other.run, other.arm) === pool.measures(run, arm));
     return cases.flatMap((name): PooledModes[] => {
@@ -45,12 +46,13 @@ class RunPool {
   }
 
   tree(run: string, arm: number): string {
-    return this.#armsOf(run)[arm]!.tree;
+    return this.#armsOf(run)[arm]?.tree ?? '';
   }
 
   /** The two arms that a verdict compares, as a text: tree and settings of each. */
   measures(run: string, arm: number): string {
     const arms = this.#armsOf(run);
+    if (this.isStack(run)) return `stack ${run} ${arm}`;
     return canonicalJson([arms[0], arms[arm]].map((item) => [item!.tree, item!.settings]));
   }
 
@@ -63,6 +65,12 @@ class RunPool {
       pairs.map((pair) => pair.baselineMs),
       pairs.map((pair) => pair.candidateMs),
     );
+  }
+
+  /** The verdicts of a stack are numbered by comparison, not by arm; its legs are not pooled. */
+  isStack(run: string): boolean {
+    const { sealText } = findRun(this.#queries, run)!;
+    return sealText.includes('"stack":true') && readSeal(sealText).stack;
   }
 
   #armsOf(run: string): ArmWithHead[] {

@@ -83,11 +83,11 @@ export function listRunSummaries(queries: Queries): RunSummary[] {
 const isFinished = (row: JobRow): boolean => row.state === 'judged' || row.state === 'failed';
 
 /** The sealed rule and forecast. A text that cannot be read any more leaves the stored rule, to be shown beside `seal.broken`. */
-function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends'> {
+function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack'> {
   try {
     return readSeal(run.sealText);
   } catch {
-    return { rule: run.rule, forecast: null, extends: null };
+    return { rule: run.rule, forecast: null, extends: null, stack: false };
   }
 }
 

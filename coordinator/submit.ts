@@ -8,6 +8,7 @@ import { addPlannedLegs } from '../db/queries/planned-legs.ts';
 import { addRun, findRun, findRunByKey } from '../db/queries/runs.ts';
 import type { Store } from '../db/open.ts';
 import { canonicalJson, seal, sha256Hex } from './core/canonical.ts';
+import { comparisonsOf, type Comparison } from './core/comparisons.ts';
 import { itemText, parseForecast } from './core/forecast.ts';
 import { planLegs } from './core/plan.ts';
 import { parseRule } from './core/rule.ts';
@@ -53,6 +54,8 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
 
   const rule = request.rule === undefined ? DEFAULT_RULE : read('rule', request.rule, parseRule);
   const forecast = request.forecast === undefined ? null : read('forecast', request.forecast, parseForecast);
+  const stack = request.stack ?? false;
+  const comparisons = comparisonsOf(request.arms.length, stack);
   const described = new Map<string, { tree: string; subject: string; manifest: Manifest }>();
   for (const { head } of request.arms) {
     if (!described.has(head)) described.set(head, { ...(await heads.describe(head)), manifest: await readManifest(heads, head) });
@@ -64,13 +67,13 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     listDevices(store.queries),
   );
   const suites: PlannedSuite[] = [];
-  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs, added));
+  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs, comparisons, added));
   if (forecast !== null)
     checkForecast(
       forecast,
       suites,
       work.devices.map((device) => device.name),
-      request.arms.length - 1,
+      comparisons.length,
     );
 
   const at = new Date().toISOString();
@@ -79,6 +82,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     arms: request.arms.map(({ label, head, settings }) => ({ label, head, settings, tree: described.get(head)!.tree })),
     pairs: request.pairs,
     extends: added?.extends,
+    stack: stack || undefined,
     rule,
     forecast,
     allowSoftware: request.allowSoftware,
@@ -176,17 +180,25 @@ function viewSubmitted(store: Store, run: string): SubmittedRun {
   return { run, sealed, jobs: listJobs(store.queries, run).map(({ id, device, suite }) => ({ job: id, device, suite })) };
 }
 
-async function planSuite(heads: Heads, baseline: string, suite: SelectedSuite, pairs: number, added: AddedTo | undefined): Promise<PlannedSuite> {
+async function planSuite(
+  heads: Heads,
+  baseline: string,
+  suite: SelectedSuite,
+  pairs: number,
+  comparisons: readonly Comparison[],
+  added: AddedTo | undefined,
+): Promise<PlannedSuite> {
   const { spec, arms } = suite;
   const pinned = new Map<string, number[] | null>();
   for (const item of spec.cases) pinned.set(item.name, item.pinned === undefined ? null : await readPinnedIds(heads, baseline, item.pinned));
   const legsBefore = added?.legs.get(suite.name);
   const after = legsBefore === undefined ? {} : { after: { legs: legsBefore, pairs: added!.extends.pairs } };
   // The plan counts the arms that take part; legs name positions in the run's arms.
-  const legs = planLegs({ arms: arms.length, cases: spec.cases.map((item) => item.name), timed: spec.timed, pairs, ...after }).map((leg) => ({
-    ...leg,
-    arm: arms[leg.arm]!,
-  }));
+  const taking = comparisons
+    .map(({ baseline: base, candidate }) => ({ baseline: arms.indexOf(base), candidate: arms.indexOf(candidate) }))
+    .filter((item) => item.baseline >= 0 && item.candidate >= 0);
+  const cases = spec.cases.map((item) => item.name);
+  const legs = planLegs({ arms: arms.length, cases, timed: spec.timed, pairs, comparisons: taking, ...after }).map((leg) => ({ ...leg, arm: arms[leg.arm]! }));
   return { ...suite, legs, pinned };
 }
 

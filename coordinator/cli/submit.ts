@@ -12,6 +12,7 @@ import { readHeads, submitRun } from './submit-run.ts';
 
 interface SubmitFlags extends ServiceFlags {
   heads?: string;
+  stack?: string;
   merge?: string[];
   suites?: string[];
   cases?: string[];
@@ -32,6 +33,7 @@ export function registerSubmit(program: Command): void {
     .description('compare heads of the repository you are in; unpushed commits are fine')
     // Not `requiredOption`: commander would then report the missing option instead of a misspelt one.
     .option('--heads <arms>', 'arms with commas between them, baseline first: main,HEAD or "HEAD[qmm=scalar],HEAD[qmm=vec4]"')
+    .option('--stack <arms>', 'instead of --heads: each arm against the one before it, and the last against the first, in one series')
     .option('--merge <heads>', 'add the merge of these heads as one more arm: --heads main,a,b --merge a,b', names)
     .option('--suites <names>', 'suites of fleet.json (default: all)', names)
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', names)
@@ -49,8 +51,11 @@ export function registerSubmit(program: Command): void {
     .option('--timeout <seconds>', 'with --wait: give up waiting, exit 124', integer(1, 31_536_000));
   command.addHelpText('after', GRAMMAR);
   withService(command).action(async (flags: SubmitFlags) => {
-    if (flags.heads === undefined) throw new CliError('--heads is missing: it names the arms to compare', 'fleet submit --heads main,HEAD');
-    const arms = readHeads(flags.heads);
+    if (flags.heads !== undefined && flags.stack !== undefined)
+      throw new CliError('--heads and --stack are both given, and a run has one list of arms', 'fleet submit --stack main,a,b');
+    const list = flags.stack ?? flags.heads;
+    if (list === undefined) throw new CliError('--heads is missing: it names the arms to compare', 'fleet submit --heads main,HEAD');
+    const arms = readHeads(list);
     const client = clientOf(flags);
     const repository = openRepository(path.resolve(flags.repo));
     if (flags.merge?.length === 1)
@@ -60,6 +65,7 @@ export function registerSubmit(program: Command): void {
       ...(flags.cases === undefined ? {} : { cases: flags.cases }),
       ...(flags.devices === undefined ? {} : { devices: flags.devices }),
       pairs: flags.pairs,
+      ...(flags.stack === undefined ? {} : { stack: true }),
       ...(flags.rule === undefined ? {} : { rule: flags.rule }),
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,

@@ -39,6 +39,8 @@ export interface JudgeInput {
   readonly baseline: string;
   readonly candidate: string;
   readonly candidateArm: number;
+  /** Which comparison of the run this is, from 1, as forecasts count them; absent: `candidateArm`. */
+  readonly comparison?: number;
   /** Pairs a case that were asked for. */
   readonly pairs: number;
   readonly rule: Rule;

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { comparisonsOf } from './comparisons.ts';
 import { planLegs } from './plan.ts';
 
 const order = (legs: ReturnType<typeof planLegs>): string => legs.map((leg) => (leg.arm === 0 ? 'old' : `new${leg.arm}`)).join(',');
@@ -41,4 +42,16 @@ it('goes on where an earlier plan ended: whoever is next to run first does, and 
   expect(added.map((leg) => leg.index)).toEqual(added.map((_, i) => first.length + i));
   expect(added.filter((leg) => leg.case === 'a').map((leg) => leg.pair)).toEqual([7, 7, 8, 8, 9, 9, 10, 10]);
   expect(first.filter((leg) => leg.case === 'a').every((leg) => leg.pair! <= 6)).toBe(true);
+});
+
+it('runs a stack in one series: each arm against the one below, and the whole against the first', () => {
+  const comparisons = comparisonsOf(3, true);
+  expect(comparisons).toEqual([
+    { baseline: 0, candidate: 1 },
+    { baseline: 1, candidate: 2 },
+    { baseline: 0, candidate: 2 },
+  ]);
+  expect(comparisonsOf(2, true)).toEqual([{ baseline: 0, candidate: 1 }]);
+  const legs = planLegs({ arms: 3, cases: ['a'], timed: true, pairs: 2, comparisons });
+  expect(legs.map((leg) => [leg.pair, leg.arm].join(':')).join(' ')).toBe('1:0 1:1 2:1 2:0 3:1 3:2 4:2 4:1 5:0 5:2 6:2 6:0');
 });

@@ -2,6 +2,7 @@
  * The sealed order of a job's legs. Order is decided once, before anything runs, and stored: a verdict over pairs means
  * nothing if the order could be chosen after a look at the times.
  */
+import { comparisonsOf, type Comparison } from './comparisons.ts';
 import type { PlannedLeg } from '../protocol/run.ts';
 
 export interface PlanInput {
@@ -12,6 +13,8 @@ export interface PlanInput {
   readonly timed: boolean;
   /** Pairs a case and candidate; used in timed suites only. */
   readonly pairs: number;
+  /** Which arm is paired with which; default: every arm with arm 0. */
+  readonly comparisons?: readonly Comparison[];
   /** What was planned before, where this goes on with it: legs in all, and pairs a case and candidate. */
   readonly after?: { readonly legs: number; readonly pairs: number };
 }
@@ -28,7 +31,7 @@ export interface PlanInput {
  * @returns the legs with `index` = place in the order, from 0 (or `after.legs`).
  * @throws RangeError when arms, cases or pairs are out of range.
  */
-export function planLegs({ arms, cases, timed, pairs, after = { legs: 0, pairs: 0 } }: PlanInput): PlannedLeg[] {
+export function planLegs({ arms, cases, timed, pairs, comparisons = comparisonsOf(arms, false), after = { legs: 0, pairs: 0 } }: PlanInput): PlannedLeg[] {
   if (!Number.isInteger(arms) || arms < 2) throw new RangeError(`a run compares at least two arms, not ${arms}`);
   if (cases.length === 0) throw new RangeError('a suite without cases has no legs');
   if (timed && (!Number.isInteger(pairs) || pairs < 1)) throw new RangeError(`a timed suite needs at least one pair, not ${pairs}`);
@@ -41,10 +44,10 @@ export function planLegs({ arms, cases, timed, pairs, after = { legs: 0, pairs: 
       for (let arm = 0; arm < arms; arm++) add(arm, name, null);
       continue;
     }
-    for (let candidate = 1; candidate < arms; candidate++) {
+    for (const [at, { baseline, candidate }] of comparisons.entries()) {
       for (let i = 1; i <= pairs; i++) {
-        const pair = after.pairs * (arms - 1) + (candidate - 1) * pairs + i;
-        const order = (after.pairs + i) % 2 === 1 ? [0, candidate] : [candidate, 0];
+        const pair = after.pairs * comparisons.length + at * pairs + i;
+        const order = (after.pairs + i) % 2 === 1 ? [baseline, candidate] : [candidate, baseline];
         for (const arm of order) add(arm, name, pair);
       }
     }

@@ -63,13 +63,13 @@ describe('sealDefect', () => {
 describe('readSeal', () => {
   it('gives rule and forecast as sealed', () => {
     const forecast = parseForecast('story: 5% to 15% (80%)');
-    expect(readSeal(text({ forecast }).text)).toEqual({ rule: DEFAULT_RULE, forecast, extends: null });
+    expect(readSeal(text({ forecast }).text)).toEqual({ rule: DEFAULT_RULE, forecast, extends: null, stack: false });
   });
 
   it('reads seals of schema 1, whose rule had no grammar', () => {
     const old = { identity: 'exact', medianPercent: 3, everyPairPositive: true };
     const first = text({ schema: 1, rule: old });
-    expect(readSeal(first.text)).toEqual({ rule: DEFAULT_RULE, forecast: null, extends: null });
+    expect(readSeal(first.text)).toEqual({ rule: DEFAULT_RULE, forecast: null, extends: null, stack: false });
     expect(readSeal(text({ schema: 1, rule: { ...old, everyPairPositive: false, medianPercent: 2 } }).text).rule.text).toBe(
       'identity exact and median >= 2% and median > floor',
     );

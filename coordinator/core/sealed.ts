@@ -36,7 +36,14 @@ const rest = {
 };
 const sealedText = z.discriminatedUnion('schema', [
   z.object({ schema: z.literal(1), rule: ruleOfSchema1, forecast: z.null(), ...rest }),
-  z.object({ schema: z.literal(2), rule: ruleShape, forecast: forecastShape.nullable(), extends: extension.optional(), ...rest }),
+  z.object({
+    schema: z.literal(2),
+    rule: ruleShape,
+    forecast: forecastShape.nullable(),
+    extends: extension.optional(),
+    stack: z.boolean().optional(),
+    ...rest,
+  }),
 ]);
 
 export interface SealedTerms {
@@ -44,14 +51,16 @@ export interface SealedTerms {
   readonly forecast: Forecast | null;
   /** The run that this one adds pairs to. */
   readonly extends: Extension | null;
+  /** Each arm is compared with the one below it. */
+  readonly stack: boolean;
 }
 
 /** What decides a run, from the sealed text alone. @throws Error when the text is none that fleet ever sealed. */
 export function readSeal(text: string): SealedTerms {
   const sealed = sealedText.parse(JSON.parse(text));
   return sealed.schema === 2
-    ? { rule: sealed.rule, forecast: sealed.forecast, extends: sealed.extends ?? null }
-    : { rule: fromSchema1(sealed.rule), forecast: null, extends: null };
+    ? { rule: sealed.rule, forecast: sealed.forecast, extends: sealed.extends ?? null, stack: sealed.stack ?? false }
+    : { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
 }
 
 function fromSchema1({ identity, medianPercent, everyPairPositive }: z.infer<typeof ruleOfSchema1>): Rule {

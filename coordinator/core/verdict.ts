@@ -175,7 +175,7 @@ function verdictOf(input: JudgeInput, findings: Findings): Verdict {
     lines: findings.lines ?? [],
     contract: findings.contract ?? [],
     effects: findings.effects ?? [],
-    forecasts: scoreForecast(input.forecast ?? null, input.device, input.candidateArm, findings.effects ?? []),
+    forecasts: scoreForecast(input.forecast ?? null, input.device, input.comparison ?? input.candidateArm, findings.effects ?? []),
     calibration: calibrationText(input.calibration),
     computedFrom: computedFrom(input),
   };

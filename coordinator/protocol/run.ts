@@ -20,6 +20,8 @@ export const submitRequest = z.strictObject({
   /** Default: every device that an agent serves now. */
   devices: z.array(deviceName).min(1).optional(),
   pairs: z.int().min(1).max(500).default(3),
+  /** Each arm against the one below it, and the last against the first; default: each against the first. */
+  stack: z.boolean().optional(),
   /** The decision rule, as core/rule.ts reads it; default: DEFAULT_RULE. */
   rule: z.string().min(1).max(1000).optional(),
   /** What the submitter expects, as core/forecast.ts reads it. */
@@ -182,6 +184,7 @@ export const runView = z.object({
     broken: z.string().nullable().optional().describe('how the stored run differs from what was sealed; every verdict is then void'),
   }),
   extends: extension.nullable().optional().describe('the run whose pairs these are added to, and judged with'),
+  stack: z.boolean().optional().describe('each arm is compared with the one below it, and the last with the first'),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),

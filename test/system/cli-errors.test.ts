@@ -33,6 +33,7 @@ describe('against a running service', () => {
     ['a head without fleet.json', ['submit', '--heads', 'EMPTY,main'], 2, /head '[0-9a-f]{40}' \([0-9a-f]{10}\) of .*\/lines has no fleet\.json/],
     ['one arm only', ['submit', '--heads', 'main[a=1,b=2]'], 2, /--heads names one arm/],
     ['a malformed arm', ['submit', '--heads', 'main[a,main'], 2, /--heads, column \d+ of "main\[a,main"/],
+    ['two lists of arms', ['submit', '--heads', 'main~1,main', '--stack', 'main~1,main'], 2, /--heads and --stack are both given/],
     ['one head to merge', ['submit', '--heads', 'main~1,main', '--merge', 'main'], 2, /--merge names one head, 'main'/],
     ['no --heads', ['submit'], 2, /--heads is missing/],
     ['a misspelt option', ['submit', '--head', 'a,b'], 2, /unknown option '--head' \(Did you mean --heads\?\)/],
