@@ -8,14 +8,10 @@ import { findRun, type RunRow } from '../db/queries/runs.ts';
 import { addVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries, Store } from '../db/open.ts';
 import type { BlobStore } from './blobs.ts';
-import { comparisonLabel, comparisonsOf, type Comparison } from './core/comparisons.ts';
 import type { JudgedLeg } from './core/judge-input.ts';
-import { readSeal } from './core/sealed.ts';
-import { judge, notRunVerdict, refusedVerdict } from './core/verdict.ts';
+import { failedJobOf, judgeJobOf, type JudgedRun, type NumberedVerdict } from './core/judge-job.ts';
 import type { Log } from './events.ts';
-import type { Verdict } from './protocol/verdict.ts';
 import { brokenSeal, earlierRuns } from './seal-check.ts';
-import { lacksSuite } from './select-work.ts';
 
 export interface Judge {
   /** Judges a job whose attempt was accepted, once; later calls return. A defect is logged and shown in the job's note. */
@@ -75,75 +71,25 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
   };
 }
 
-async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<{ arm: number; verdict: Verdict }[]> {
+async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<NumberedVerdict[]> {
   const run = findRun(queries, row.run)!;
-  const arms = listArms(queries, row.run);
   const broken = brokenSeal(queries, run);
-  const compared = comparedArms(queries, run);
-  if (broken !== null)
-    return compared.map(({ arm, label: candidate }) => ({
-      arm,
-      verdict: refusedVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, broken),
-    }));
-  // The rule comes from the sealed text, which `brokenSeal` held to its hash.
-  const { rule, forecast, stack } = readSeal(run.sealText);
   // Pairs that were added are judged with those before them; their legs and pairs count on, so none is named twice.
-  const before = earlierRuns(queries, run).flatMap((earlier) => {
+  const before = (broken === null ? earlierRuns(queries, run) : []).flatMap((earlier) => {
     const job = listJobs(queries, earlier.id).find((item) => item.device === row.device && item.suite === row.suite && item.acceptedAttempt !== null);
     return job === undefined ? [] : [{ job, pairs: earlier.pairs }];
   });
   const legs: JudgedLeg[] = [];
-  for (const job of [...before.map((item) => item.job), row]) legs.push(...(await measuredLegs(queries, blobs, job)));
-  const { device, suite, evidence } = row;
-  return compared.map(({ arm, label, baseline, candidate }) => {
-    const absent = [candidate, baseline].find((position) => !row.arms.includes(position));
-    if (absent !== undefined) return { arm, verdict: notRunVerdict({ device, suite, candidate: label, evidence }, lacksSuite(arms[absent]!.label, suite)) };
-    const verdict = judge({
-      device,
-      suite,
-      kind: row.spec.kind,
-      timed: row.spec.timed,
-      ...(row.spec.time === undefined ? {} : { time: row.spec.time }),
-      evidence,
-      adapter: row.adapter,
-      allowSoftware: run.allowSoftware,
-      baseline: arms[baseline]!.label,
-      candidate: label,
-      candidateArm: candidate,
-      ...(stack ? { comparison: arm } : {}),
-      pairs: before.reduce((sum, item) => sum + item.pairs, run.pairs),
-      rule,
-      ...(forecast === null ? {} : { forecast }),
-      legs: asBaseline(legs, baseline),
-      notComparable: row.notComparable
-        .filter((item) => item.arm === candidate || (item.arm === baseline && baseline > 0))
-        .map((item) => ({ case: item.case, note: item.note })),
-      calibration: null,
-    });
-    return { arm, verdict };
-  });
+  if (broken === null) for (const job of [...before.map((item) => item.job), row]) legs.push(...(await measuredLegs(queries, blobs, job)));
+  const pairs = before.reduce((sum, item) => sum + item.pairs, run.pairs);
+  return judgeJobOf(judgedRun(queries, run), row, legs, pairs, broken);
 }
 
-/** The run's comparisons; `arm` numbers their verdicts from 1, and is the candidate's position in runs that are no stack. */
-function comparedArms(queries: Queries, run: RunRow): (Comparison & { arm: number; label: string })[] {
-  const labels = listArms(queries, run.id).map((arm) => arm.label);
-  const stack = isStack(run);
-  return comparisonsOf(labels.length, stack).map((item, at) => ({ ...item, arm: at + 1, label: comparisonLabel(item, labels, stack) }));
-}
-
-/** A seal that cannot be read any more gets a verdict that says so, and needs the comparisons for it. */
-function isStack(run: RunRow): boolean {
-  try {
-    return readSeal(run.sealText).stack;
-  } catch {
-    return false;
-  }
-}
-
-/** A verdict calls its baseline arm 0: legs of that arm are, and those of the first arm are none of its business. */
-function asBaseline(legs: readonly JudgedLeg[], baseline: number): JudgedLeg[] {
-  return baseline === 0 ? [...legs] : legs.filter((leg) => leg.arm !== 0).map((leg) => (leg.arm === baseline ? { ...leg, arm: 0 } : leg));
-}
+const judgedRun = (queries: Queries, { id, sealText, allowSoftware }: RunRow): JudgedRun => ({
+  sealText,
+  allowSoftware,
+  labels: listArms(queries, id).map((arm) => arm.label),
+});
 
 /** The planned legs of a job's accepted attempt, with the stored texts of their results. */
 async function measuredLegs(queries: Queries, blobs: BlobStore, row: JobRow): Promise<JudgedLeg[]> {
@@ -170,12 +116,7 @@ export function failJob(tx: Queries, row: JobRow, reason: string, next: string):
   updateJob(tx, row.id, { state: 'failed', note: next === '' ? reason : `${reason}. next: ${next}` }, at);
   addVerdicts(
     tx,
-    comparedArms(tx, findRun(tx, row.run)!).map(({ arm, label: candidate }) => ({
-      job: row.id,
-      arm,
-      verdict: notRunVerdict({ device: row.device, suite: row.suite, candidate, evidence: row.evidence }, reason),
-      computedAt: at,
-    })),
+    failedJobOf(judgedRun(tx, findRun(tx, row.run)!), row, reason).map(({ arm, verdict }) => ({ job: row.id, arm, verdict, computedAt: at })),
   );
   addEvent(tx, { at, name: 'job.failed', run: row.run, job: row.id, fields: { reason } });
 }

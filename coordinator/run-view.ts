@@ -1,5 +1,5 @@
 /** Runs as pages and reports read them, assembled from stored rows only. */
-import { listArms, type ArmWithHead } from '../db/queries/arms.ts';
+import { listArms } from '../db/queries/arms.ts';
 import { listAttempts } from '../db/queries/attempts.ts';
 import { findDevice } from '../db/queries/devices.ts';
 import { listJobs, type JobRow } from '../db/queries/jobs.ts';
@@ -8,6 +8,7 @@ import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, listRuns, type RunRow } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
+import { coverageOf } from './core/coverage.ts';
 import { readSeal } from './core/sealed.ts';
 import { refusedVerdict } from './core/verdict.ts';
 import { withholdGains } from './core/withhold.ts';
@@ -24,6 +25,7 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
   const run = findRun(queries, id);
   if (!run) return null;
   const arms = listArms(queries, id);
+  const labels = arms.map((arm) => arm.label);
   const rows = listJobs(queries, id);
   const broken = brokenSeal(queries, run);
   const verdicts = shownVerdicts(queries, rows, broken);
@@ -49,7 +51,10 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
         ),
       ),
     ),
-    coverage: [...jobs.flatMap((job, at) => coverageOf(job, rows[at]!, arms)), ...run.coverageNotRun],
+    coverage: [
+      ...jobs.flatMap((job, at) => coverageOf({ ...job, arms: rows[at]!.arms, notComparable: rows[at]!.notComparable }, labels)),
+      ...run.coverageNotRun,
+    ],
   };
 }
 
@@ -144,15 +149,4 @@ function noteOf(queries: Queries, row: JobRow): string {
   if (!device || isLive(device)) return row.note;
   const away = `no agent of ${row.device} has answered since ${device.lastSeenAt}`;
   return row.note === '' ? away : `${row.note}; ${away}`;
-}
-
-function coverageOf(job: JobView, row: JobRow, arms: readonly ArmWithHead[]): RunView['coverage'] {
-  return row.arms.map((position) => {
-    const cell = { device: job.device, suite: job.suite, arm: arms[position]!.label };
-    const excluded = [...new Set(row.notComparable.filter((item) => position === 0 || item.arm === position).map((item) => item.case))];
-    const note = excluded.length === 0 ? '' : `not comparable: ${excluded.join(', ')}`;
-    if (job.state === 'judged') return { ...cell, status: 'measured', note };
-    if (job.state === 'failed') return { ...cell, status: 'not-run', note: job.note };
-    return { ...cell, status: 'pending', note: job.note };
-  });
 }

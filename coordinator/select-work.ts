@@ -3,6 +3,7 @@ import type { NotComparable } from '../db/schema.ts';
 import type { DeviceRow } from '../db/queries/devices.ts';
 import type { Manifest, ManifestSuite } from './protocol/manifest.ts';
 import type { RunView, SubmitRequest } from './protocol/run.ts';
+import { lacksSuite } from './core/judge-job.ts';
 import { isLive } from './devices.ts';
 import { Refusal } from './refusal.ts';
 
@@ -68,8 +69,6 @@ export function selectWork(request: SubmitRequest, manifests: readonly Manifest[
   }
   return { devices: taken, suites: run, notRun };
 }
-
-export const lacksSuite = (label: string, suite: string): string => `not comparable: the fleet.json of ${label} has no suite ${suite}`;
 
 function whyNot(suite: SelectedSuite): string {
   return suite.arms.length < 2 ? `only the baseline has suite ${suite.name}` : `the arms share no case of suite ${suite.name}`;
