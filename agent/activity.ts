@@ -13,7 +13,7 @@ export class ActivityBoard {
     return this.current;
   }
 
-  set(activity: Exclude<Activity['activity'], 'idle'>, job: string, more: { leg?: number; lockHolder?: string | null } = {}): void {
+  set(activity: Exclude<Activity['activity'], 'idle' | 'stopped'>, job: string, more: { leg?: number; lockHolder?: string | null } = {}): void {
     this.current = { activity, job, leg: more.leg ?? null, lockHolder: more.lockHolder ?? null };
   }
 

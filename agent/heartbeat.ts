@@ -15,6 +15,15 @@ export interface HeartbeatHooks {
   onReturn(): Promise<void>;
 }
 
+/** Says that nobody serves the device from now on. One try: a coordinator that is away sees the silence instead. */
+export async function sayStopped(device: string, agent: string, api: Pick<ApiClient, 'heartbeat'>): Promise<void> {
+  try {
+    await api.heartbeat(device, { agent, activity: 'stopped', job: null, leg: null, lockHolder: null });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+}
+
 /** Beats until `signal` fires. */
 export async function beat(device: string, api: Pick<ApiClient, 'heartbeat'>, hooks: HeartbeatHooks, log: Log, signal: AbortSignal): Promise<void> {
   let away = false;

@@ -29,8 +29,12 @@ describe('chooseAdapter', () => {
   it('serves a software driver only when asked to', () => {
     expect(chooseAdapter(found, 'llvmpipe', true).evidence).toBe('software');
     expect(() => chooseAdapter(found, 'llvmpipe', false)).toThrow(
-      'no adapter matches "llvmpipe": found "llvmpipe (LLVM 15)" (software), "Intel(R) Arc(TM) Pro B60" (gpu)',
+      'no GPU matches "llvmpipe": found "llvmpipe (LLVM 15)" (software), "Intel(R) Arc(TM) Pro B60" (gpu); "llvmpipe (LLVM 15)" is a software driver, which is refused without --allow-software',
     );
+  });
+
+  it('names what was found where nothing matches', () => {
+    expect(() => chooseAdapter(found, 'radeon', false)).toThrow('no adapter matches "radeon": found "llvmpipe (LLVM 15)" (software)');
   });
 
   it('prefers a GPU where both match', () => {

@@ -17,19 +17,19 @@ export class NoAdapter extends Error {
 }
 
 /**
- * Lists adapters by running `engine devices --json`.
+ * Lists adapters by running `engine devices --json`, software drivers too: a refusal can then say that one was found.
  * @param checkout root of the running checkout.
  * @throws NoAdapter when the engine ends with another status than 0 or 1, or writes what is no record.
  */
-export async function listAdapters(checkout: string, allowSoftware: boolean): Promise<AdapterRecord[]> {
-  const args = ['--import', import.meta.resolve('tsx'), `${checkout}/engine/main.ts`, 'devices', '--json', ...(allowSoftware ? ['--allow-software'] : [])];
+export async function listAdapters(checkout: string): Promise<AdapterRecord[]> {
+  const args = ['--import', import.meta.resolve('tsx'), `${checkout}/engine/main.ts`, 'devices', '--json', '--allow-software'];
   const child = spawn(process.execPath, args, { cwd: checkout, stdio: ['ignore', 'pipe', 'pipe'], timeout: DEVICES_MS, killSignal: 'SIGKILL' });
   const ended = new Promise<number | null>((settle, reject) => {
     child.once('error', reject);
     child.once('close', (code) => settle(code));
   });
   const [status, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  const next = `node --import tsx engine/main.ts devices${allowSoftware ? ' --allow-software' : ''}`;
+  const next = 'fleet engine devices --allow-software';
   // 1: refused, that is none opened; its records say the same.
   if (status !== 0 && status !== 1) throw new NoAdapter(`the engine cannot list adapters (status ${status}): ${stderr.trim().slice(-500)}`, next);
   try {
@@ -45,11 +45,17 @@ export async function listAdapters(checkout: string, allowSoftware: boolean): Pr
  */
 export function chooseAdapter(adapters: readonly AdapterRecord[], pattern: string, allowSoftware: boolean): AdapterRecord {
   const wanted = pattern.toLowerCase();
-  const matching = adapters.filter((adapter) => adapter.name.toLowerCase().includes(wanted) && (allowSoftware || adapter.evidence === 'gpu'));
+  const named = adapters.filter((adapter) => adapter.name.toLowerCase().includes(wanted));
+  const matching = named.filter((adapter) => allowSoftware || adapter.evidence === 'gpu');
   const found = matching.find((adapter) => adapter.evidence === 'gpu') ?? matching[0];
   if (found !== undefined) return found;
   const names = adapters.map((adapter) => `"${adapter.name}" (${adapter.evidence})`).join(', ');
   const seen = names === '' ? 'no adapter opens on this host' : `found ${names}`;
-  const next = allowSoftware ? 'fleet engine devices --allow-software' : 'fleet engine devices, or add --allow-software for a CPU driver';
-  throw new NoAdapter(`no adapter matches "${pattern}": ${seen}`, next);
+  const software = named[0];
+  if (software !== undefined)
+    throw new NoAdapter(
+      `no GPU matches "${pattern}": ${seen}; "${software.name}" is a software driver, which is refused without --allow-software`,
+      'the same command with --allow-software',
+    );
+  throw new NoAdapter(`no adapter matches "${pattern}": ${seen}`, 'fleet engine devices --allow-software');
 }

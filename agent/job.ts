@@ -9,6 +9,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JobSpec } from '../coordinator/protocol/agent.ts';
+import { endsSeries } from '../coordinator/protocol/states.ts';
 import type { AdapterRecord } from '../engine/protocol.ts';
 import type { ActivityBoard } from './activity.ts';
 import { ApiError, untilAnswered, type ApiClient } from './api-client.ts';
@@ -170,6 +171,8 @@ async function runLegs(spec: JobSpec, context: JobContext, supervisor: Superviso
     log.event('leg.ended', { job: spec.job, attempt: spec.attempt, leg: leg.index, outcome, exitCode, wallMs });
     await spool.write(spec, leg.index, post);
     if (answering) answering = await spool.tryPost(spec);
+    // Every other leg of that arm would be refused alike, and a series with a hole is void.
+    if (endsSeries(spec.spec.kind, outcome)) return;
   }
 }
 

@@ -17,7 +17,7 @@ import { Dependencies, removeTree } from './dependencies.ts';
 import { openLog, type Log } from './events.ts';
 import { AttemptStopped } from './failure.ts';
 import { Heads } from './heads.ts';
-import { beat } from './heartbeat.ts';
+import { beat, sayStopped } from './heartbeat.ts';
 import { chooseAdapter, listAdapters, NoAdapter } from './inventory.ts';
 import { AGENT_STOPS, runJob, type JobContext } from './job.ts';
 import { describeLockHolder } from './lock-holder.ts';
@@ -44,7 +44,7 @@ class Unavailable extends Error {
 }
 
 async function serve(options: AgentArguments, log: Log): Promise<void> {
-  const adapter = chooseAdapter(await listAdapters(CHECKOUT, options.allowSoftware), options.adapter, options.allowSoftware);
+  const adapter = chooseAdapter(await listAdapters(CHECKOUT), options.adapter, options.allowSoftware);
   const lockPath = options.lock ?? options.defaultLock(adapter.evidence);
   const state = openStateFolder(options.state, options.device);
   const api = new ApiClient(options.url);
@@ -139,6 +139,7 @@ async function serve(options: AgentArguments, log: Log): Promise<void> {
       if (!(error instanceof AttemptStopped)) throw error;
     });
     await beating;
+    await sayStopped(options.device, agent, api);
   } finally {
     own?.release();
   }

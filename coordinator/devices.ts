@@ -12,8 +12,11 @@ import { Refusal } from './refusal.ts';
 /** A device is served while heartbeats (every 3 s) are no older than this. */
 const LIVE_MS = 15_000;
 
+/** What the last heartbeat of an agent that ended in order says. */
+const STOPPED = 'stopped' satisfies HeartbeatRequest['activity'];
+
 export function isLive(device: DeviceRow, now = Date.now()): boolean {
-  return now - Date.parse(device.lastSeenAt) <= LIVE_MS;
+  return device.activity !== STOPPED && now - Date.parse(device.lastSeenAt) <= LIVE_MS;
 }
 
 /**
@@ -79,8 +82,10 @@ export function viewDevices(queries: Queries): DeviceView[] {
     queries,
     rows.flatMap((row) => (row.job === null ? [] : [row.job])),
   );
-  const views = rows.map((row): DeviceView => {
-    const live = isLive(row);
+  const views = rows.map((stored): DeviceView => {
+    const live = isLive(stored);
+    // Its agent says otherwise only with the next heartbeat.
+    const row = live && isOver(queries, stored.job) ? { ...stored, activity: 'idle', job: null, leg: null } : stored;
     return {
       device: row.name,
       adapter: row.adapter,
@@ -90,7 +95,7 @@ export function viewDevices(queries: Queries): DeviceView[] {
       host: row.host,
       live,
       lastSeenAt: row.lastSeenAt,
-      activity: live ? row.activity : 'away',
+      activity: live || row.activity === STOPPED ? row.activity : 'away',
       job: row.job,
       note: noteOf(row, live, row.job === null ? 0 : (legs.get(row.job) ?? 0)),
     };
@@ -98,8 +103,22 @@ export function viewDevices(queries: Queries): DeviceView[] {
   return views.toSorted((a, b) => Number(b.live) - Number(a.live));
 }
 
+/** What serves this very device again, where its host's fleet is. */
+export function startCommand({ name, adapter, evidence }: Pick<DeviceRow, 'name' | 'adapter' | 'evidence'>): string {
+  return `fleet agent --device ${name} --adapter ${JSON.stringify(adapter)}${evidence === 'software' ? ' --allow-software' : ''}`;
+}
+
+/** Whether a device's last word is about a job that was judged since. */
+function isOver(queries: Queries, job: string | null): boolean {
+  const state = job === null ? undefined : findJob(queries, job)?.state;
+  return state === 'judged' || state === 'failed';
+}
+
 function noteOf(row: DeviceRow, live: boolean, legs: number): string {
-  if (!live) return `no heartbeat since ${row.lastSeenAt}; start it with: fleet agent --device ${row.name} --adapter ${JSON.stringify(row.adapter)}`;
+  if (!live) {
+    const since = row.activity === STOPPED ? `stopped at ${row.lastSeenAt}` : `no heartbeat since ${row.lastSeenAt}`;
+    return `${since}; start it with: ${startCommand(row)}`;
+  }
   if (row.activity === 'waiting-lock') return row.lockHolder === null ? `${row.lockPath} is locked` : `${row.lockPath} is locked by ${row.lockHolder}`;
   if (row.activity === 'running' && row.leg !== null) return `leg ${row.leg + 1} of ${legs}`;
   return '';

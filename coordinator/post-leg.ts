@@ -1,4 +1,4 @@
-/** Stores one leg's results: files first, then one transaction; the last leg's transaction also accepts the attempt. */
+/** Stores one leg's results: files first, then one transaction; that of the last leg, or of one that ends the series, also accepts the attempt. */
 import { addBlob } from '../db/queries/blobs.ts';
 import { findAttempt } from '../db/queries/attempts.ts';
 import { acceptAttempt } from '../db/queries/jobs.ts';
@@ -10,6 +10,7 @@ import type { BlobStore } from './blobs.ts';
 import { canonicalJson, sha256Hex } from './core/canonical.ts';
 import type { Log } from './events.ts';
 import type { LegPost } from './protocol/agent.ts';
+import { endsSeries } from './protocol/states.ts';
 import { Refusal } from './refusal.ts';
 
 export interface PostedLeg {
@@ -58,7 +59,8 @@ export async function postLeg(store: Store, blobs: BlobStore, log: Log, id: stri
         );
       return { accepted: row.acceptedAttempt === number, duplicate: true, completed: false };
     }
-    if (listLegResults(tx, id, number).length < planned.length) return { accepted: false, duplicate: false, completed: false };
+    const whole = listLegResults(tx, id, number).length >= planned.length || endsSeries(row.spec.kind, post.measure.outcome);
+    if (!whole) return { accepted: false, duplicate: false, completed: false };
     const accepted = acceptIfFirst(tx, row, attempt, (job, n, when) => acceptAttempt(tx, job, n, when), at);
     return { accepted, duplicate: false, completed: accepted };
   });

@@ -4,7 +4,7 @@ import type { DeviceRow } from '../db/queries/devices.ts';
 import type { Manifest, ManifestSuite } from './protocol/manifest.ts';
 import type { RunView, SubmitRequest } from './protocol/run.ts';
 import { lacksSuite } from './core/judge-job.ts';
-import { isLive } from './devices.ts';
+import { isLive, startCommand } from './devices.ts';
 import { Refusal } from './refusal.ts';
 
 /** A suite that is run: the baseline's, without cases that some arm lacks. `arms` are positions in the run's arms. */
@@ -118,10 +118,11 @@ function selectDevices(request: SubmitRequest, known: readonly DeviceRow[]): { t
   const served = live.map((device) => device.name).join(', ');
   for (const name of request.devices ?? []) {
     if (live.some((device) => device.name === name)) continue;
+    const before = known.find((device) => device.name === name);
     throw new Refusal(
       'unknown-device',
       `device ${name} is not served by any agent (served: ${served || 'none'})`,
-      `start one on its host: fleet agent --device ${name} --adapter NAME`,
+      `start one on its host: ${before ? startCommand(before) : `fleet agent --device ${name} --adapter NAME`}`,
     );
   }
   if (live.length === 0)
@@ -135,7 +136,8 @@ function selectDevices(request: SubmitRequest, known: readonly DeviceRow[]): { t
     else taken.push(device);
   }
   for (const device of known)
-    if (!live.includes(device)) skipped.push({ device: device.name, note: `no agent served it (last heartbeat ${device.lastSeenAt})` });
+    if (!live.includes(device))
+      skipped.push({ device: device.name, note: `no agent served it (last heartbeat ${device.lastSeenAt}); start one: ${startCommand(device)}` });
   if (taken.length > 0) return { taken, skipped };
   throw new Refusal(
     'no-device',

@@ -115,6 +115,7 @@ export const contractControlRecord = z.object({
   control: z.string(),
   gate: z.int().min(1).max(4),
   caught: z.boolean(),
+  planted: z.boolean().optional().describe('false: its line is not in the shader, so no gate was tried; absent: an engine before it was told apart'),
   detail: z.string(),
 });
 

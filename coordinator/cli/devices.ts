@@ -13,19 +13,17 @@ export function registerDevices(program: Command): void {
   });
 }
 
+/** What it is doing, or since when nobody serves it. */
+function now({ live, activity, job, note, lastSeenAt }: DeviceView): string {
+  if (live) return [activity, job, note].filter(Boolean).join(', ');
+  return activity === 'stopped' ? `stopped (at ${lastSeenAt})` : `no agent (last seen ${lastSeenAt})`;
+}
+
 /** Devices as a table. */
 export function deviceTable(devices: readonly DeviceView[]): string {
   if (devices.length === 0) return 'no device yet. next: fleet agent --device NAME --adapter PATTERN';
   return table(
     ['device', 'evidence', 'adapter', 'driver', 'host', 'lock', 'now'],
-    devices.map((entry) => [
-      entry.device,
-      entry.evidence,
-      entry.adapter,
-      entry.driver,
-      entry.host,
-      entry.lockPath,
-      entry.live ? [entry.activity, entry.job, entry.note].filter(Boolean).join(', ') : `no agent (last seen ${entry.lastSeenAt})`,
-    ]),
+    devices.map((entry) => [entry.device, entry.evidence, entry.adapter, entry.driver, entry.host, entry.lockPath, now(entry)]),
   );
 }

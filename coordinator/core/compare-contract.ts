@@ -128,15 +128,27 @@ function outputs(baseline: ContractKernelRecord, candidate: ContractKernelRecord
   return differ === 0 ? '' : `output bits differ in ${differ} of ${shared.length} cases, within bounds`;
 }
 
+/** Engines before `planted` was told apart said it in the detail alone. */
+function isPlanted(record: ContractControlRecord): boolean {
+  return record.planted ?? !record.detail.startsWith('not planted: ');
+}
+
+/** Nothing was shown of the gate, and it is the control that has to follow the shader. */
+function notPlanted(record: ContractControlRecord): string {
+  const next = `next: update "find" in kernels/${record.kernel}/${record.kernel}.control.ts`;
+  return record.detail.includes(next) ? record.detail : `${record.detail}. ${next}`;
+}
+
 function controlRow(kernel: string, baseline: ContractControlRecord | undefined, candidate: ContractControlRecord | undefined): ContractRow {
   const text = (record: ContractControlRecord | undefined): string =>
-    record === undefined ? 'absent' : `${record.caught ? 'caught' : 'missed'}, gate ${record.gate}`;
+    record === undefined ? 'absent' : `${record.caught ? 'caught' : isPlanted(record) ? 'missed' : 'not planted'}, gate ${record.gate}`;
   const row = (status: Status, note: string): ContractRow => ({ kernel, status, baseline: text(baseline), candidate: text(candidate), note });
   if (baseline === undefined)
     return candidate!.caught
       ? row('not-comparable', 'only in the candidate')
-      : row('new-failure', `only in the candidate, and missed there: ${candidate!.detail}`);
+      : row('new-failure', isPlanted(candidate!) ? `only in the candidate, and missed there: ${candidate!.detail}` : notPlanted(candidate!));
   if (candidate === undefined) return row('not-comparable', 'only in the baseline: the candidate no longer plants this fault');
+  if (!candidate.caught && !isPlanted(candidate)) return row(baseline.caught ? 'new-failure' : 'pre-existing', notPlanted(candidate));
   if (baseline.caught && !candidate.caught) return row('new-failure', `the planted fault is no longer caught: ${candidate.detail}`);
   if (baseline.gate !== candidate.gate) return row('contract-changed', `the gate that must catch it moved from ${baseline.gate} to ${candidate.gate}`);
   if (!baseline.caught && candidate.caught) return row('fixed', 'the planted fault is caught now');

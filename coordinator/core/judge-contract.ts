@@ -42,6 +42,8 @@ function wordOf(rows: readonly ContractRow[], lines: readonly LineRow[]): { word
   };
   const [broken, changed, unlike, red, fixed] = [of('new-failure'), of('contract-changed'), of('not-comparable'), of('pre-existing'), of('fixed')];
   const differing = lines.filter((row) => row.status !== 'equal').length;
+  if (broken.length > 0 && broken.every((row) => row.candidate.startsWith('not planted')))
+    return { word: 'new-failure', reason: `every gate holds, but a fault can no longer be planted in the candidate: ${named(broken)}` };
   if (broken.length > 0) return { word: 'new-failure', reason: `fails in the candidate only: ${named(broken)}` };
   if (changed.length > 0) return { word: 'output-differs', reason: `contract changed: ${named(changed)}` };
   if (unlike.length > 0) return { word: 'output-differs', reason: `the arms put different things under contract: ${named(unlike)}` };

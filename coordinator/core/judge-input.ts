@@ -46,6 +46,8 @@ export interface JudgeInput {
   readonly rule: Rule;
   /** What the submitter expected; absent: nothing. */
   readonly forecast?: Forecast;
+  /** Both arms are one head, and their settings differ, but the suite takes none: every leg ran the same command. Absent: no. */
+  readonly oneCommand?: true;
   readonly legs: readonly JudgedLeg[];
   /** Cases that only one arm's manifest has, or has otherwise, with why. They are shown, and never `same`. */
   readonly notComparable?: readonly { readonly case: string; readonly note: string }[];

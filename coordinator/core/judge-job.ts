@@ -2,9 +2,10 @@
 import type { Evidence } from '../../engine/protocol.ts';
 import type { ManifestSuite } from '../protocol/manifest.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import { canonicalJson } from './canonical.ts';
 import { comparisonLabel, comparisonsOf, type Comparison } from './comparisons.ts';
 import type { JudgedLeg } from './judge-input.ts';
-import { readSeal } from './sealed.ts';
+import { readSeal, sealedArms } from './sealed.ts';
 import { judge, notRunVerdict, refusedVerdict } from './verdict.ts';
 
 /** A run as far as its verdicts depend on it. */
@@ -43,6 +44,7 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
   if (broken !== null) return compared.map(({ arm, label: candidate }) => ({ arm, verdict: refusedVerdict({ device, suite, candidate, evidence }, broken) }));
   // The rule comes from the sealed text, which `broken` says is held to its hash.
   const { rule, forecast, stack } = readSeal(run.sealText);
+  const arms = sealedArms(run.sealText);
   return compared.map(({ arm, label, baseline, candidate }) => {
     const absent = [candidate, baseline].find((position) => !job.arms.includes(position));
     if (absent !== undefined) return { arm, verdict: notRunVerdict({ device, suite, candidate: label, evidence }, lacksSuite(run.labels[absent]!, suite)) };
@@ -59,6 +61,7 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
       candidate: label,
       candidateArm: candidate,
       ...(stack ? { comparison: arm } : {}),
+      ...(isOneCommand(job, arms[baseline]!, arms[candidate]!) ? { oneCommand: true } : {}),
       pairs,
       rule,
       ...(forecast === null ? {} : { forecast }),
@@ -70,6 +73,13 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
     });
     return { arm, verdict };
   });
+}
+
+type SealedArm = ReturnType<typeof sealedArms>[number];
+
+/** Settings that differ and reach no leg, since the suite takes none. */
+function isOneCommand({ spec }: JudgedJob, baseline: SealedArm, candidate: SealedArm): boolean {
+  return !spec.settings && baseline.head === candidate.head && canonicalJson(baseline.settings) !== canonicalJson(candidate.settings);
 }
 
 /** The verdicts of a job that failed: `not-run`, one a comparison, with the reason. */

@@ -63,6 +63,11 @@ export function readSeal(text: string): SealedTerms {
     : { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
 }
 
+/** The arms as sealed. @throws Error as `readSeal` does. */
+export function sealedArms(text: string): readonly { readonly label: string; readonly head: string; readonly settings: Readonly<Record<string, string>> }[] {
+  return sealedText.parse(JSON.parse(text)).arms;
+}
+
 function fromSchema1({ identity, medianPercent, everyPairPositive }: z.infer<typeof ruleOfSchema1>): Rule {
   return ruleOf(identity, [
     { subject: 'median', op: '>=', value: medianPercent },

@@ -5,7 +5,9 @@
  */
 import { parseRecords, type AdapterRecord, type EngineRecord } from '../../engine/protocol.ts';
 import type { LegMeasure } from '../protocol/run.ts';
+import { endsSeries } from '../protocol/states.ts';
 import type { JudgedLeg, JudgeInput } from './judge-input.ts';
+import { stripControls } from './mask.ts';
 
 /** A leg that may be judged. `records` is empty in `lines` suites. */
 export interface ReadLeg extends JudgedLeg {
@@ -39,6 +41,8 @@ export function checkLegs(input: JudgeInput): Validity {
   const coverage = missingArm(input, legs);
   if (coverage !== null) return voided(coverage);
   const read: ReadLeg[] = [];
+  const stopped = calledWrongly(input);
+  if (stopped !== null) return voided(stopped);
   for (const leg of legs) {
     const { measure } = leg;
     if (measure === null) return voided(`${legName(input, leg)} was never posted`);
@@ -49,6 +53,17 @@ export function checkLegs(input: JudgeInput): Validity {
     read.push({ ...leg, measure, parsed: [] });
   }
   return input.kind === 'lines' ? checkLogs(input, read) : checkRecords(input, read);
+}
+
+/**
+ * A command line that the engine refuses is refused in every leg of that arm, so the series ends there; the legs behind it have no
+ * result, and the one that ended it is the reason, whichever arm it is of. In a `lines` suite a status is a finding.
+ */
+function calledWrongly(input: JudgeInput): string | null {
+  const leg = input.legs.find((item) => item.measure !== null && endsSeries(input.kind, item.measure.outcome));
+  if (leg === undefined) return null;
+  const name = leg.arm === 0 || leg.arm === input.candidateArm ? legName(input, leg) : `leg ${leg.index} (another arm, ${leg.case})`;
+  return `${name} ${ending(leg.measure!)}: ${stated(leg)}`;
 }
 
 const voided = (reason: string): Validity => ({ word: 'void', reason });
@@ -133,16 +148,29 @@ export function ending(measure: LegMeasure): string {
   }
 }
 
-/** What the leg itself says about its end: its refused or failure record, else the agent's note. */
-function stated(leg: ReadLeg): string {
+/** What the leg itself says about its end: its refused or failure record, else its last line on stderr, else the agent's note. */
+function stated(leg: JudgedLeg): string {
   try {
     const record = leg.records === null ? undefined : parseRecords(leg.records).records.find((line) => line.kind === 'refused' || line.kind === 'failure');
-    if (record !== undefined && 'reason' in record) return firstLine(record.reason);
+    if (record !== undefined && 'reason' in record) return `${firstLine(record.reason)}. next: ${firstLine(record.next)}`;
   } catch {
     // Records of a process that broke may be cut anywhere; the agent's note then has to do.
   }
-  return leg.measure.note === '' ? 'no reason was recorded' : firstLine(leg.measure.note);
+  const note = leg.measure?.note ?? '';
+  // The agent knows best of a leg that it had to end.
+  const said = leg.measure?.outcome === 'timeout' ? [firstLine(note), lastErrorLine(leg)] : [lastErrorLine(leg), firstLine(note)];
+  return said.find((text) => text !== '') ?? 'no reason was recorded';
 }
+
+/** The last line that the leg wrote on stderr: what, why and next, where an engine of this repository wrote it. */
+function lastErrorLine({ log, measure }: JudgedLeg): string {
+  if (log === null || measure?.stdoutBytes === undefined) return '';
+  const stderr = Buffer.from(log, 'utf8').subarray(measure.stdoutBytes).toString('utf8');
+  return stripControls(stderr.trim().split('\n').at(-1)!).slice(0, LINE_CHARACTERS);
+}
+
+/** A usage line lists what there is to choose from. */
+const LINE_CHARACTERS = 500;
 
 function firstLine(text: string): string {
   return text.split('\n', 1)[0]!.slice(0, 300);

@@ -60,13 +60,40 @@ describe('1: is it valid?', () => {
   it('not-run when the engine refused every leg, with its reason', () => {
     const refusal = '{"schema":1,"kind":"refused","reason":"model missing: qwen3.5-2b","next":"fleet doctor"}\n';
     const input = { ...job, legs: job.legs.map((item) => ({ ...item, measure: measure({ outcome: 'refused', exitCode: 1 }), records: refusal })) };
-    expect(judged(input)).toMatchObject({ verdict: 'not-run', reason: 'the engine refused every leg: model missing: qwen3.5-2b.' });
+    expect(judged(input)).toMatchObject({ verdict: 'not-run', reason: 'the engine refused every leg: model missing: qwen3.5-2b. next: fleet doctor.' });
   });
 
   it('void, not not-run, when only one leg was refused', () => {
     expect(judged(withLeg(job, 1, { measure: measure({ outcome: 'refused', exitCode: 1, note: 'no adapter' }) })).reason).toContain(
       'leg 1 (candidate HEAD[qmm=vec4], story) was refused: no adapter',
     );
+  });
+});
+
+describe('a leg that was called wrongly', () => {
+  const said = 'engine decode: --set qmm=vec: qmm takes scalar | vec4. next: fleet engine decode --help';
+  const log = `cases: 1\nWarning: a driver speaks first\n${said}\n`;
+  const wrong = { measure: measure({ outcome: 'usage', exitCode: 2, stdoutBytes: 9, note: 'no records file' }), records: null, log };
+  const ended = (index: number): JudgeInput => {
+    const input = withLeg(published(), index, wrong);
+    return { ...input, legs: input.legs.map((leg) => (leg.index > index ? { ...leg, measure: null, records: null, log: null } : leg)) };
+  };
+
+  it('is the reason, in its own last words, although the legs behind it were not run', () => {
+    const reason = `leg 1 (candidate HEAD[qmm=vec4], story) was called wrongly (exit status 2): ${said}.`;
+    expect(judged(ended(1))).toMatchObject({ verdict: 'void', reason });
+  });
+
+  it('is the reason for the other candidates too, whose legs were not run', () => {
+    const input = ended(1);
+    const legs = input.legs.map((leg) => (leg.index === 1 ? { ...leg, arm: 2 } : leg)).concat({ ...input.legs[1]!, index: 6, measure: null });
+    expect(judged({ ...input, legs }).reason).toContain(`leg 1 (another arm, story) was called wrongly (exit status 2): ${said}`);
+  });
+
+  it('in a lines suite is a finding', () => {
+    const input = linesJob(() => ({ stdout: 'a\n' }));
+    const legs = input.legs.map((leg) => ({ ...leg, measure: measure({ outcome: 'usage', exitCode: 2, stdoutBytes: 2 }) }));
+    expect(judged({ ...input, legs }).reason).not.toContain('called wrongly');
   });
 });
 
@@ -200,6 +227,30 @@ describe('contract suites', () => {
     expect(verdict.verdict).toBe('same');
     expect(verdict.lines).toMatchObject([{ status: 'equal', masked: ['gates ms'] }]);
     expect(verdict.lines[0]!.baseline).toContain('2 kernels: 2 pass gates 1-4, 0 fail');
+  });
+
+  it('says that settings which differ reached no leg of a suite that takes none', () => {
+    const input: JudgeInput = { ...job(kernels(), kernels()), oneCommand: true };
+    expect(judged(input)).toMatchObject({
+      verdict: 'same',
+      reason: expect.stringMatching(/; the suite takes no settings, so both arms ran the same command\.$/),
+    });
+    expect(judged(job(kernels(), kernels())).reason).not.toContain('takes no settings');
+  });
+
+  it.each([{ planted: false }, {}])('a fault that the candidate does not take is not planted, not missed: %j', (marked) => {
+    const gone = kernels().map((record) =>
+      record.kind === 'contract-control' && record.control === 'no-eps'
+        ? { ...record, ...marked, caught: false, detail: 'not planted: it occurs 0 times' }
+        : record,
+    );
+    const verdict = judged(job(kernels(), gone));
+    expect(verdict.verdict).toBe('new-failure');
+    expect(verdict.reason).toMatch(/^every gate holds, but a fault can no longer be planted in the candidate: rms-norm \/ control no-eps/);
+    expect(verdict.contract.find((row) => row.kernel.includes('no-eps'))).toMatchObject({
+      candidate: 'not planted, gate 3',
+      note: 'not planted: it occurs 0 times. next: update "find" in kernels/rms-norm/rms-norm.control.ts',
+    });
   });
 
   it('says so when bits differ within bounds', () => {

@@ -25,7 +25,7 @@ type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'eff
 export function judge(input: JudgeInput): Verdict {
   const validity = checkLegs(input);
   if (validity.word !== 'valid') return verdictOf(input, { word: validity.word, reason: sentence(validity.reason) });
-  const findings = setAside(input, findingsOf(input, validity.legs));
+  const findings = withOneCommand(input, setAside(input, findingsOf(input, validity.legs)));
   return verdictOf(input, { ...findings, reason: sentence(findings.reason) });
 }
 
@@ -126,6 +126,12 @@ function metricOf(baseline: readonly DecodedLeg[], candidate: readonly DecodedLe
   const texts = [...baseline, ...candidate].map(({ decode }) => `${decode.timing.definition}${decode.timing.logitsReadBack ? ' (logits read back)' : ''}`);
   const distinct = [...new Set(texts)];
   return { metric: distinct[0]!, unlike: distinct.length === 1 ? null : `the arms time different intervals: ${distinct.join(' | ')}` };
+}
+
+/** Without this, `same` reads as if the settings had been tried. */
+function withOneCommand(input: JudgeInput, findings: Findings): Findings {
+  if (input.oneCommand === undefined) return findings;
+  return { ...findings, reason: `${findings.reason}; the suite takes no settings, so both arms ran the same command` };
 }
 
 /** Cases that cannot be compared are shown, and keep a verdict that would be good from being one. */

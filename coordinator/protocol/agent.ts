@@ -20,10 +20,10 @@ export type RegisterRequest = z.infer<typeof registerRequest>;
 /** `redis`: an ioredis URL for the device's own queue. */
 export const registerResponse = z.object({ queue: z.string(), redis: z.string() });
 
-/** POST /api/devices/:device/heartbeat, every 3 s. */
+/** POST /api/devices/:device/heartbeat, every 3 s; `stopped` is the last one of an agent that ends in order. */
 export const heartbeatRequest = z.strictObject({
   agent: z.string(),
-  activity: z.enum(['idle', 'preparing', 'waiting-lock', 'running']),
+  activity: z.enum(['idle', 'preparing', 'waiting-lock', 'running', 'stopped']),
   job: jobId.nullable(),
   /** Leg being run, and of how many. */
   leg: z.int().nullable(),
@@ -41,7 +41,7 @@ export const deviceView = z.object({
   evidence,
   lockPath: z.string(),
   host: z.string(),
-  live: z.boolean().describe('a heartbeat came within 15 s'),
+  live: z.boolean().describe('a heartbeat came within 15 s, and its agent was not stopped'),
   lastSeenAt: z.iso.datetime(),
   activity: z.string(),
   job: jobId.nullable(),

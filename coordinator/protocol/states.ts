@@ -35,3 +35,9 @@ export const ATTEMPT_TRANSITIONS: Readonly<Record<AttemptState, readonly Attempt
 
 /** How a leg ended. `void-lock`: the lock was not held before or after it. */
 export const legOutcome = z.enum(['executed', 'refused', 'usage', 'timeout', 'broken', 'signal', 'void-lock']);
+
+/**
+ * Whether a leg ends its series: a command line that the engine refuses is refused again, so the agent runs no further leg and the
+ * coordinator accepts the attempt as it is. In a `lines` suite an exit status is a finding of the command.
+ */
+export const endsSeries = (kind: 'contract' | 'decode' | 'lines', outcome: z.infer<typeof legOutcome>): boolean => kind !== 'lines' && outcome === 'usage';

@@ -12,6 +12,8 @@ import { Tally } from './tally.ts';
 
 export interface ControlOutcome {
   readonly caught: boolean;
+  /** False: the line that it edits is not there once, so nothing was tried. */
+  readonly planted: boolean;
   /** What the gate said, or why the fault went unseen. */
   readonly detail: string;
 }
@@ -30,14 +32,19 @@ export async function runControl(shipped: Subject, limits: Limits, control: Cont
     const subject: Subject = { ...shipped, edited: plant(`${kernel.name}.wgsl`, shipped.shipped, control) };
     result = (await redGate(subject, limits, control.gate)).result();
   } catch (error) {
-    if (error instanceof ControlDrifted) return { caught: false, detail: `not planted: ${error.message}` };
-    if (error instanceof ShaderInvalid) return { caught: false, detail: `not run: with the planted line ${error.message}` };
+    if (error instanceof ControlDrifted)
+      return {
+        caught: false,
+        planted: false,
+        detail: `not planted: ${error.message}. next: update "find" in kernels/${kernel.name}/${kernel.name}.control.ts`,
+      };
+    if (error instanceof ShaderInvalid) return { caught: false, planted: true, detail: `not run: with the planted line ${error.message}` };
     throw error;
   }
   const { status, detail } = result;
   return status === 'fail'
-    ? { caught: true, detail }
-    : { caught: false, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };
+    ? { caught: true, planted: true, detail }
+    : { caught: false, planted: true, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };
 }
 
 async function redGate(subject: Subject, limits: Limits, gate: Control['gate']): Promise<Tally> {

@@ -119,8 +119,17 @@ export async function runGates(subject: Subject, limits: Limits): Promise<{ resu
 async function plantControls(subject: Subject, entry: Contracted): Promise<ContractControlRecord[]> {
   const records: ContractControlRecord[] = [];
   for (const control of entry.controls) {
-    const { caught, detail } = await runControl(subject, subject.gpu.adapter.limits, control);
-    records.push({ schema: RECORD_SCHEMA, kind: 'contract-control', kernel: entry.kernel.name, control: control.name, gate: control.gate, caught, detail });
+    const { caught, planted, detail } = await runControl(subject, subject.gpu.adapter.limits, control);
+    records.push({
+      schema: RECORD_SCHEMA,
+      kind: 'contract-control',
+      kernel: entry.kernel.name,
+      control: control.name,
+      gate: control.gate,
+      caught,
+      planted,
+      detail,
+    });
   }
   return records;
 }

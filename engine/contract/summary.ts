@@ -17,7 +17,8 @@ export function kernelLine(record: ContractKernelRecord, controls: readonly Cont
   }
   if (record.known !== null) lines.push(`      known: ${record.known}`);
   for (const alarm of record.alarms) lines.push(`      alarm: ${alarm}`);
-  for (const control of controls) if (!control.caught) lines.push(`      missed control ${control.control}: ${control.detail}`);
+  for (const control of controls)
+    if (!control.caught) lines.push(`      ${control.planted === false ? '' : 'missed '}control ${control.control}: ${control.detail}`);
   return lines;
 }
 

@@ -99,20 +99,21 @@ describe('a control that changes nothing is missed, for each gate', () => {
     { name: 'harmless', gate: 4, find: '// Eight products, the lowest nibble first.', replace: '// Eight products.' },
   ])('gate $gate', async (control) => {
     const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
-    expect(outcome).toEqual({ caught: false, detail: `gate ${control.gate} stayed green over the planted line: // Eight products.` });
+    expect(outcome).toEqual({ caught: false, planted: true, detail: `gate ${control.gate} stayed green over the planted line: // Eight products.` });
   });
 });
 
 test('an edited shader that does not compile is no caught control', async () => {
   const control: Control = { name: 'broken', gate: 3, find: '// Eight products, the lowest nibble first.', replace: 'fn (' };
   const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
-  expect(outcome).toEqual({ caught: false, detail: expect.stringMatching(/^not run: with the planted line .* does not compile: /) as string });
+  expect(outcome).toEqual({ caught: false, planted: true, detail: expect.stringMatching(/^not run: with the planted line .* does not compile: /) as string });
 });
 
-test('a control whose line the head edited is missed', async () => {
+test('a control whose line the head edited is not planted', async () => {
   const control: Control = { name: 'drifted', gate: 3, find: 'no such line', replace: 'nothing' };
   const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
-  expect(outcome).toEqual({ caught: false, detail: expect.stringMatching(/^not planted: .* it occurs 0 times: no such line$/) as string });
+  const detail = /^not planted: .* it occurs 0 times: no such line\. next: update "find" in kernels\/qmm-q4\/qmm-q4\.control\.ts$/;
+  expect(outcome).toEqual({ caught: false, planted: false, detail: expect.stringMatching(detail) as string });
 });
 
 test('a shader that does not compile fails gate 1, and the device works on', async () => {

@@ -18,7 +18,7 @@ let adapter: string;
 
 beforeAll(async () => {
   coordinator = await startCoordinator(coordinatorState);
-  adapter = (await listAdapters(CHECKOUT, true))[0]!.name;
+  adapter = (await listAdapters(CHECKOUT))[0]!.name;
 });
 afterEach(() => cleanup.run());
 afterAll(async () => {

@@ -101,6 +101,41 @@ describe('a run', () => {
   });
 });
 
+describe('an agent that ends in order', () => {
+  it('says so: its device is stopped, and no submission counts on it', async () => {
+    const { url } = coordinator;
+    await register(url, 'going', 'agent-going', 'software');
+    const beat = (activity: string, agent = 'agent-going') =>
+      call(url, 'POST', '/api/devices/going/heartbeat', { agent, activity, job: null, leg: null, lockHolder: null });
+    const seen = async () => ((await call(url, 'GET', '/api/devices')).body as { device: string }[]).find((item) => item.device === 'going');
+    expect((await beat('stopped', 'another-agent')).body.superseded).toBe(true);
+    expect(await seen()).toMatchObject({ live: true, activity: 'idle' });
+    await beat('stopped');
+    const start = 'fleet agent --device going --adapter "Test GPU" --allow-software';
+    expect(await seen()).toMatchObject({
+      live: false,
+      activity: 'stopped',
+      note: expect.stringMatching(new RegExp(`^stopped at .*; start it with: ${start}$`)),
+    });
+    const refused = await call(url, 'POST', '/api/runs', submission(heads, { devices: ['going'], allowSoftware: true }));
+    expect(refused.body.error).toMatchObject({ code: 'unknown-device', next: `start one on its host: ${start}` });
+    await register(url, 'going', 'agent-again', 'software');
+    expect(await seen()).toMatchObject({ live: true, activity: 'idle', note: '' });
+  });
+
+  it('is not shown at a job that was judged', async () => {
+    const { url } = coordinator;
+    await register(url, 'done', 'agent-done');
+    const { jobs, run } = await submit('done');
+    const spec = await claim(url, jobs[0]!.job, 'done', 'agent-done');
+    await call(url, 'POST', '/api/devices/done/heartbeat', { agent: 'agent-done', activity: 'running', job: spec.job, leg: 3, lockHolder: null });
+    for (const index of [0, 1, 2, 3]) await postLeg(url, spec, index, 'a\n');
+    await finishedJob(url, run);
+    const devices = (await call(url, 'GET', '/api/devices')).body as { device: string }[];
+    expect(devices.find((item) => item.device === 'done')).toMatchObject({ live: true, activity: 'idle', job: null, note: '' });
+  });
+});
+
 describe('legs', () => {
   it('count once: a repeat is a no-op, another result for the same leg conflicts', async () => {
     const { url } = coordinator;
@@ -153,6 +188,22 @@ describe('attempts', () => {
     expect(job.acceptedAttempt).toBe(1);
     expect(job.attempts.map((attempt) => attempt.state)).toEqual(['accepted', 'superseded']);
     expect((await call(url, 'GET', `/api/blobs/${job.legs[0]!.log}`)).body).toBe('old\n');
+  });
+
+  it('called wrongly end the series: the job is void at once, for the reason that the leg gave', async () => {
+    const { url } = coordinator;
+    await register(url, 'wrong', 'agent-wrong');
+    const cases = [{ name: 'small' }, { name: 'large' }];
+    const manifest = { schema: 1, suites: { gates: { kind: 'contract', command: ['sh', 'run.sh'], cases } } };
+    const contract = await sendTwoHeads(url, repository, JSON.stringify(manifest));
+    const { jobs, run } = submitResponse.parse((await call(url, 'POST', '/api/runs', submission(contract, { devices: ['wrong'] }))).body);
+    const spec = await claim(url, jobs[0]!.job, 'wrong', 'agent-wrong');
+    const leg = { ...legPost('', { outcome: 'usage', exitCode: 2, stdoutBytes: 0 }), log: 'runner: no case small. next: runner --help\n' };
+    const put = await call(url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/0`, leg, spec.token);
+    expect(put.body).toEqual({ accepted: true, duplicate: false });
+    const reason = 'leg 0 (baseline base, small) was called wrongly (exit status 2): runner: no case small. next: runner --help.';
+    expect(await finishedJob(url, run)).toMatchObject({ state: 'judged', verdicts: [{ verdict: 'void', reason }] });
+    expect((await call(url, 'GET', `/api/runs/${run}/report`)).body).toContain('runner: no case small. next: runner --help');
   });
 
   it('that fail for good end the job as not-run, with the reason and the next command', async () => {

@@ -58,7 +58,7 @@ function Devices({ devices }: { readonly devices: readonly DeviceView[] }): Chil
                 <EvidenceBadge evidence={device.evidence} />
               </td>
               <td class={device.live ? '' : 'alarm'}>
-                {device.live ? clean(device.activity) : 'silent'}
+                {device.live || device.activity === 'stopped' ? clean(device.activity) : 'silent'}
                 {device.job !== null && (
                   <>
                     {' '}
