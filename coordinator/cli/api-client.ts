@@ -1,5 +1,8 @@
 /** The only caller of the coordinator's HTTP API in the CLI. Replies are parsed once, here. */
-import { openAsBlob } from 'node:fs';
+import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 import type { z } from 'zod';
 import { errorReply, FLEET_EXIT, type ErrorCode } from '../protocol/errors.ts';
 import { CliError } from './cli-error.ts';
@@ -42,6 +45,21 @@ export class ApiClient {
   /** GET, verbatim. */
   async text(route: string): Promise<string> {
     return (await this.#send(route, { method: 'GET' })).text();
+  }
+
+  /** GET into a file, streamed. The file is there whole or not at all. */
+  async download(route: string, file: string): Promise<void> {
+    const reply = await this.#send(route, { method: 'GET' });
+    const draft = `${file}.part`;
+    try {
+      await pipeline(Readable.fromWeb(reply.body as ReadableStream), createWriteStream(draft));
+      renameSync(draft, file);
+    } catch (cause) {
+      rmSync(draft, { force: true });
+      const own = (cause as NodeJS.ErrnoException).syscall !== undefined;
+      const next = own ? 'name a file that you may write with --out' : 'see the log of the coordinator';
+      throw new CliError(`${file} could not be written: ${(cause as Error).message}`, next, own ? FLEET_EXIT.usage : FLEET_EXIT.infrastructure, { cause });
+    }
   }
 
   /** POST of a JSON body, parsed reply. */

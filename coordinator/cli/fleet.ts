@@ -9,10 +9,12 @@ import { registerEngine } from './engine.ts';
 import { registerForecasts } from './forecasts.ts';
 import { progress } from './output.ts';
 import { registerPairs } from './pairs.ts';
+import { registerReceipt } from './receipt.ts';
 import { registerReport } from './report.ts';
 import { registerStatus } from './status.ts';
 import { registerSubmit } from './submit.ts';
 import { registerUp } from './up.ts';
+import { registerVerify } from './verify.ts';
 import { registerWatch } from './watch.ts';
 
 const program = new Command('fleet')
@@ -42,6 +44,8 @@ for (const register of [
   registerWatch,
   registerStatus,
   registerReport,
+  registerReceipt,
+  registerVerify,
   registerPairs,
   registerForecasts,
   registerDevices,

@@ -167,6 +167,11 @@ export const pooledModes = z.object({
 });
 export type PooledModes = z.infer<typeof pooledModes>;
 
+/** POST /api/runs/:run/corrections: a figure by its name (core/figures.ts), and what is wrong with it. */
+export const correctRequest = z.strictObject({ figure: z.string().min(1).max(500), text: z.string().trim().min(1).max(2000) });
+/** What was appended to a figure; the figure itself stays as the records gave it. */
+export const correction = correctRequest.extend({ run: runId.describe('whose figure it is'), at: z.iso.datetime() });
+
 /** GET /api/runs/:id — everything pages and reports show. */
 export const runView = z.object({
   schema: z.literal(1),
@@ -188,6 +193,7 @@ export const runView = z.object({
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),
+  corrections: z.array(correction).optional().describe('oldest first; those of pairs of the runs that this one adds to among them'),
   pooledModes: z.array(pooledModes).optional().describe('only cases that showed a leg of another mode in any run'),
 });
 export type RunView = z.infer<typeof runView>;

@@ -66,6 +66,11 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
             {markdown}
           </pre>
         </details>
+        {view.done && (
+          <p>
+            <a href={`/api/runs/${view.run}/receipt`}>Receipt</a>: every raw file of this run with its SHA-256, for <code>fleet verify</code>.
+          </p>
+        )}
       </section>
     </>
   );

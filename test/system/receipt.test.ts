@@ -1,0 +1,234 @@
+/** Receipts: the same bytes for the same run, verified from the raw files alone, and every change named. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sha256Hex } from '../../coordinator/core/canonical.ts';
+import { adapter, decode, recordsFile } from '../../coordinator/core/testing/records.ts';
+import { submitResponse, type SubmitRequest } from '../../coordinator/protocol/run.ts';
+import { readArchive, writeArchive } from '../../coordinator/receipt-archive.ts';
+import { CHECKOUT } from './agent-support.ts';
+import {
+  call,
+  claim,
+  finishedJob,
+  legPost,
+  postLeg,
+  register,
+  Repository,
+  sendTwoHeads,
+  startCoordinator,
+  submission,
+  temporaryFolder,
+  type Running,
+} from './coordinator-support.ts';
+
+const MANIFEST = JSON.stringify({
+  schema: 1,
+  suites: {
+    decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'unicode' }], timed: true, time: 'decode_ms' },
+    gen: { kind: 'decode', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], timed: true },
+  },
+});
+const FLEET = join(CHECKOUT, 'coordinator/cli/fleet.mjs');
+const TIMES = [
+  [13536, 13533, 13351],
+  [4735, 4731, 4738],
+] as const;
+
+const state = temporaryFolder();
+const folder = temporaryFolder();
+const repository = new Repository();
+let coordinator: Running;
+let heads: [string, string];
+let run: string;
+let written: Awaited<ReturnType<typeof fleet>>;
+const receiptFile = join(folder, 'receipt.tar');
+
+async function fleet(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [FLEET, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { status: status as number | null, stdout, stderr };
+}
+
+async function measured(request: Partial<SubmitRequest> = {}): Promise<string> {
+  const answer = submitResponse.parse(
+    (await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], suites: ['decode'], ...request }))).body,
+  );
+  await measure(answer.run, answer.jobs[0]!.job);
+  return answer.run;
+}
+
+async function measure(id: string, job: string): Promise<void> {
+  const spec = await claim(coordinator.url, job, 'b60', 'agent-one');
+  for (const leg of spec.legs) {
+    const ms = TIMES[leg.head === heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
+    expect((await postLeg(coordinator.url, spec, leg.index, `decode_ms=${ms}: passed=1 total=1\n`)).status).toBe(200);
+  }
+  await finishedJob(coordinator.url, id);
+}
+
+/** Copies a receipt with some of its files changed; null takes one out. */
+async function altered(from: string, change: (name: string, content: string) => string | null): Promise<string> {
+  const files = await readArchive(createReadStream(from));
+  const to = join(folder, 'altered.tar');
+  const kept = [...files].flatMap(([name, content]) => {
+    const changed = change(name, content);
+    return changed === null ? [] : [{ name, text: () => changed }];
+  });
+  await pipeline(writeArchive(kept), createWriteStream(to));
+  return to;
+}
+
+beforeAll(async () => {
+  coordinator = await startCoordinator(state);
+  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
+  await register(coordinator.url, 'b60', 'agent-one');
+  run = await measured({ forecast: 'unicode: 15% to 35% (80%)' });
+  written = await fleet('receipt', run, '--out', receiptFile, '--url', coordinator.url);
+});
+// A device that nothing was heard of for 15 s takes no submission.
+beforeEach(() => register(coordinator.url, 'b60', 'agent-one').then(() => {}));
+afterAll(async () => {
+  await coordinator?.end('SIGTERM');
+  for (const path of [state, folder]) rmSync(path, { recursive: true, force: true });
+  repository.remove();
+});
+
+it('holds every raw file with its SHA-256, the order, the sealed text and the trees', async () => {
+  expect(written).toMatchObject({ status: 0, stderr: '' });
+  expect(written.stdout).toBe(`${createHash('sha256').update(readFileSync(receiptFile)).digest('hex')}  ${receiptFile}\n`);
+  const files = await readArchive(createReadStream(receiptFile));
+  const names = [...files.keys()];
+  expect(names).toEqual(names.toSorted());
+  const legs = names.filter((name) => name.endsWith('/log.txt'));
+  expect(legs).toHaveLength(6);
+  expect(files.get(legs[0]!)).toBe('decode_ms=13536: passed=1 total=1\n');
+  const listed = files.get('raw-files-sha256.txt')!.trimEnd().split('\n');
+  expect(listed).toHaveLength(names.length - 3);
+  for (const line of listed) expect(sha256Hex(files.get(line.slice(66))!)).toBe(line.slice(0, 64));
+  expect(files.get(`runs/${run}/seal.json`)).toContain('"forecast":{');
+  expect(JSON.parse(files.get(`runs/${run}/b60.decode/order.json`)!)).toHaveLength(6);
+  expect(files.get('receipt.json')).toContain(repository.git('rev-parse', `${heads[1]}^{tree}`));
+});
+
+it('is the same bytes after a restart on another port', async () => {
+  const before = readFileSync(receiptFile);
+  await coordinator.end('SIGTERM');
+  coordinator = await startCoordinator(state);
+  const again = join(folder, 'again.tar');
+  expect((await fleet('receipt', run, '--out', again, '--url', coordinator.url)).status).toBe(0);
+  expect(readFileSync(again).equals(before)).toBe(true);
+});
+
+describe('fleet verify', () => {
+  it('untouched: equal, without a coordinator', async () => {
+    const done = await fleet('verify', receiptFile);
+    expect(done).toMatchObject({ status: 0, stderr: '' });
+    expect(done.stdout).toMatch(new RegExp(`^equal: \\d+ figures of run ${run}, computed anew from 15 raw files\n$`));
+  });
+
+  it('one digit of a log: names the figure, what the report says, and the file', async () => {
+    const log = `runs/${run}/b60.decode/attempt-1/leg-00002/log.txt`;
+    const done = await fleet('verify', await altered(receiptFile, (name, content) => (name === log ? content.replace('4731', '4732') : content)));
+    expect(done.status).toBe(1);
+    expect(done.stdout.split('\n')).toEqual([
+      'differs: b60/decode#1/unicode/pair-2/candidateMs: the report says 4731, the raw files give 4732',
+      `changed: ${log} is not the file whose SHA-256 is listed`,
+      '',
+    ]);
+  });
+
+  it('one digit of a log, its SHA-256 listed anew: still names the figure', async () => {
+    const log = `runs/${run}/b60.decode/attempt-1/leg-00005/log.txt`;
+    const content = 'decode_ms=13551: passed=1 total=1\n';
+    const tampered = await altered(receiptFile, (name, there) => {
+      if (name === log) return content;
+      return name === 'raw-files-sha256.txt' ? there.replace(new RegExp(`[0-9a-f]{64}(?=  ${log})`), sha256Hex(content)) : there;
+    });
+    const done = await fleet('verify', tampered, '--json');
+    expect(done.status).toBe(1);
+    expect(JSON.parse(done.stdout)).toMatchObject({ equal: false, changed: [], first: { figure: expect.stringMatching(/^b60\/decode#1\/unicode\/pair-3\//) } });
+  });
+
+  it.each([
+    ['report.json', '"medianPercent":65.0', '"medianPercent":66.0', /^differs: b60\/decode#1\/unicode\/medianPercent: the report says 66\.0/],
+    ['report.md', '65.02 %', '65.20 %', /^differs: report\.md line \d+: the report says .*65\.20/],
+    ['seal.json', '"highPercent":35', '"highPercent":70', /^differs: run\/.*\nchanged: runs\/\w+\/seal\.json /],
+    [
+      'order.json',
+      '"pair":1',
+      '"pair":2',
+      /^differs: run\/seal\/broken: the report says null, the raw files give the order of the legs of decode was changed after/,
+    ],
+    ['leg-00000/measure.json', '"lockHeldBefore":true', '"lockHeldBefore":false', /^differs: b60\/decode\/leg-0\/lockHeldBefore: the report says true/],
+  ])('%s: names %s', async (file, from, to, line) => {
+    const done = await fleet('verify', await altered(receiptFile, (name, content) => (name.endsWith(file) ? content.replace(from, to) : content)));
+    expect(done.stdout).toMatch(line);
+    expect(done.status).toBe(1);
+  });
+
+  it('a file that was taken out: named', async () => {
+    const done = await fleet('verify', await altered(receiptFile, (name, content) => (name.endsWith('leg-00003/log.txt') ? null : content)));
+    expect(done.status).toBe(1);
+    expect(done.stdout).toMatch(/changed: runs\/\w+\/b60\.decode\/attempt-1\/leg-00003\/log\.txt/);
+  });
+
+  it('what is no receipt: exit 2, one line', async () => {
+    for (const bytes of [Buffer.from('no tar'), readFileSync(receiptFile).subarray(0, 3000), Buffer.alloc(0)]) {
+      writeFileSync(join(folder, 'broken.tar'), bytes);
+      const done = await fleet('verify', join(folder, 'broken.tar'));
+      expect(done.status).toBe(2);
+      expect(done.stderr).toMatch(/^fleet: \S+broken\.tar is no receipt that can be read: .*\. next: fleet receipt RUN --out FILE\n$/);
+    }
+    expect((await fleet('verify', join(folder, 'missing.tar'))).status).toBe(2);
+  });
+});
+
+it('of added pairs: verifies with the run that they were added to', async () => {
+  const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', run, '2', '--url', coordinator.url, '--json')).stdout));
+  await measure(added.run, added.jobs[0]!.job);
+  const file = join(folder, 'added.tar');
+  expect((await fleet('receipt', added.run, '--out', file, '--url', coordinator.url)).status).toBe(0);
+  expect((await fleet('verify', file)).stdout).toMatch(/^equal: /);
+  const log = `runs/${run}/b60.decode/attempt-1/leg-00000/log.txt`;
+  const done = await fleet('verify', await altered(file, (name, content) => (name === log ? content.replace('13536', '13537') : content)));
+  expect(done.stdout).toMatch(/^differs: b60\/decode#1\/unicode\/pair-1\/baselineMs: the report says 13536, the raw files give 13537/);
+});
+
+it('of decodes: one digit of a record names the figure', async () => {
+  const request = submission(heads, { devices: ['b60'], suites: ['gen'] });
+  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request)).body);
+  const spec = await claim(coordinator.url, answer.jobs[0]!.job, 'b60', 'agent-one');
+  for (const leg of spec.legs) {
+    const totalMs = TIMES[leg.head === heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
+    const post = { ...legPost('SUMMARY\n'), records: recordsFile(adapter('Test GPU', 'gpu'), [decode({ totalMs, pinnedIdsMatch: null })]) };
+    expect((await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
+  }
+  expect((await finishedJob(coordinator.url, answer.run)).verdicts[0]!.verdict).toBe('rule-met');
+  const file = join(folder, 'decode.tar');
+  expect((await fleet('receipt', answer.run, '--out', file, '--url', coordinator.url)).status).toBe(0);
+  expect((await fleet('verify', file)).stdout).toMatch(/^equal: /);
+  const records = `runs/${answer.run}/b60.gen/attempt-1/leg-00001/records.ndjson`;
+  const changed = async (from: string, to: string) =>
+    fleet('verify', await altered(file, (name, content) => (name === records ? content.replace(from, to) : content)));
+  expect((await changed('"totalMs":4735', '"totalMs":4725')).stdout).toMatch(
+    /^differs: b60\/gen#1\/story\/pair-1\/candidateMs: the report says 4735, the raw files give 4725\nchanged: /,
+  );
+  // A digit that no shown figure follows from still changes what the verdict was computed from.
+  expect((await changed('"loadMs":210', '"loadMs":211')).stdout).toMatch(/^differs: b60\/gen#1\/computedFrom: /);
+});
+
+it('refuses a run that is not done, and an unknown one; nothing is left behind', async () => {
+  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], suites: ['decode'] }))).body);
+  const file = join(folder, 'early.tar');
+  const early = await fleet('receipt', answer.run, '--out', file, '--url', coordinator.url);
+  expect(early.status).toBe(2);
+  expect(early.stderr).toBe(`fleet: run ${answer.run} is not done, and a receipt is of all of it. next: fleet watch ${answer.run}\n`);
+  expect((await fleet('receipt', 'r0000000000', '--out', file, '--url', coordinator.url)).status).toBe(2);
+  expect(existsSync(file)).toBe(false);
+});
