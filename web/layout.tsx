@@ -39,7 +39,7 @@ export function Layout({ title, live, children }: LayoutProps): Child {
         </header>
         <main id="main">{children}</main>
         <footer>
-          <p>Every figure is rendered from stored records. Times are UTC.</p>
+          <p>Every figure is rendered from stored records. Times are UTC. What the words mean: README.md of fleet, section “Words”.</p>
         </footer>
       </body>
     </html>

@@ -47,6 +47,10 @@ export function registerDemo(program: Command): void {
     .option('--full', `every case of both suites, not only ${SHORT_CASES.join(', ')}`)
     .option('--stay', 'keep the page up until Ctrl-C')
     .option('--json', 'print one JSON object on stdout')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 once every job has been judged, whatever the verdicts; 2 wrong use; 5 something is not there or broke; 130 interrupted.',
+    )
     .action(async (flags: DemoFlags) => {
       process.exitCode = await demo(flags);
     });
@@ -70,6 +74,7 @@ async function demo(flags: DemoFlags): Promise<number> {
   const children = new Children(path.join(state, 'logs'));
   let view: RunView | undefined;
   try {
+    progress(flags.full ? 'every case of contract and decode; a software driver takes many minutes' : `about 3 minutes: ${SHORT_CASES.join(', ')}`);
     progress(`starting a coordinator (state: ${state})`);
     const [open, client] = await Promise.all([listDevices(), startCoordinator(children, state, interrupt.signal)]);
     progress(`adapters that open: ${open.map((entry) => `${entry.device} (${entry.evidence}: ${entry.adapter})`).join(', ')}`);
@@ -93,7 +98,7 @@ async function demo(flags: DemoFlags): Promise<number> {
 
     const result = runResult(view);
     if (flags.json) printJson({ ...result, state });
-    else printResult(result);
+    else printResult(result, flags.stay ? 'page' : 'page (while it was up)');
     if (flags.stay) {
       progress('the page stays up until Ctrl-C');
       await interrupt.happened;
@@ -104,7 +109,10 @@ async function demo(flags: DemoFlags): Promise<number> {
     // Worktrees and installs are large and can be made again; the run, its page and the logs stay to be looked at.
     if (flags.state === undefined && view?.done) rmSync(path.join(state, 'agents'), { recursive: true, force: true });
   }
-  if (!flags.json && !flags.stay) print(`everything is stopped; to see the page again: npx fleet up --state ${state} --port ${new URL(view.url).port}`);
+  if (!flags.json && !flags.stay)
+    print(
+      `everything is stopped; to see the page again: node ${path.join(FLEET_ROOT, 'coordinator/cli/fleet.mjs')} up --state ${state} --port ${new URL(view.url).port}`,
+    );
   return view.jobs.every((job) => job.state === 'judged') ? FLEET_EXIT.ok : FLEET_EXIT.infrastructure;
 }
 

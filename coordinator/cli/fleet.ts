@@ -15,6 +15,7 @@ import { registerStatus } from './status.ts';
 import { registerSubmit } from './submit.ts';
 import { registerUp } from './up.ts';
 import { registerVerify } from './verify.ts';
+import { nameOwnHelp } from './usage-error.ts';
 import { registerWatch } from './watch.ts';
 
 const program = new Command('fleet')
@@ -22,16 +23,6 @@ const program = new Command('fleet')
   // `engine` passes options through, which needs commander to tell fleet's options from a command's.
   .enablePositionalOptions()
   .exitOverride()
-  .configureOutput({
-    // commander's own "error: …" (with its "Did you mean") as one line of ours.
-    outputError: (text, write) =>
-      write(
-        `fleet: ${text
-          .replace(/^error: /, '')
-          .replace(/[.\s]+$/, '')
-          .replace(/\s*\n\s*/g, ' ')}. next: fleet --help\n`,
-      ),
-  })
   .addHelpText(
     'after',
     `
@@ -54,6 +45,7 @@ for (const register of [
   registerEngine,
 ])
   register(program);
+nameOwnHelp(program, 'fleet');
 
 // A reader that had enough (`fleet status | head -1`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

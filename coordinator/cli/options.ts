@@ -1,6 +1,9 @@
 /** Options that several commands share, and how their words are read. */
 import { InvalidArgumentError, type Command } from 'commander';
+import type { z } from 'zod';
+import { runId } from '../protocol/ids.ts';
 import { ApiClient } from './api-client.ts';
+import { CliError } from './cli-error.ts';
 import { readConfig, type Config } from './config.ts';
 
 /** Flags of every command that talks to the coordinator. */
@@ -34,6 +37,24 @@ export function integer(low: number, high: number): (text: string) => number {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < low || value > high) throw new InvalidArgumentError(`expected a whole number from ${low} to ${high}`);
     return value;
+  };
+}
+
+/** Reads a run id. @throws CliError where it cannot be one, so that the coordinator is not asked. */
+export function runArgument(text: string): string {
+  if (!runId.safeParse(text).success) throw new CliError(`'${text}' is no run id, such as r3k9x0c2wqz`, 'fleet status lists the runs');
+  return text;
+}
+
+/** Reads a comma-separated list of names that each have a form. @throws CliError with the form, for the first that has another. */
+export function namesOf(flag: string, form: z.ZodType<string>): (text: string) => string[] {
+  return (text) => {
+    const list = names(text);
+    for (const name of list) {
+      const read = form.safeParse(name);
+      if (!read.success) throw new CliError(`${flag} ${name}: ${read.error.issues[0]!.message}`, 'fleet submit --help');
+    }
+    return list;
   };
 }
 

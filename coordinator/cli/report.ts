@@ -1,16 +1,16 @@
 import { Option, type Command } from 'commander';
-import { clientOf, withService, type ServiceFlags } from './options.ts';
+import { clientOf, runArgument, withService, type ServiceFlags } from './options.ts';
 
 /** `fleet report RUN`: the run from its stored records, as Markdown or JSON, printed as the coordinator renders it. */
 export function registerReport(program: Command): void {
   const command = program
     .command('report')
     .description('print a run from its stored records')
-    .argument('<run>', 'run id')
+    .argument('<run>', 'run id', runArgument)
     .addOption(new Option('--format <format>', 'how to print it').choices(['markdown', 'json']));
   withService(command).action(async (run: string, flags: ServiceFlags & { format?: 'markdown' | 'json' }) => {
     const format = flags.format ?? (flags.json ? 'json' : 'markdown');
-    const text = await clientOf(flags).text(`/api/runs/${encodeURIComponent(run)}/report?format=${format}`);
+    const text = await clientOf(flags).text(`/api/runs/${run}/report?format=${format}`);
     process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   });
 }

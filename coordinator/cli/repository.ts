@@ -54,6 +54,16 @@ export function recentCommits(repository: Repository, heads: readonly string[], 
   return [...new Set([...heads, ...log.stdout.split('\n').filter(Boolean)])];
 }
 
+/** The commit that is checked out; empty where there is none. */
+export function checkedOut(repository: Repository): string {
+  return git(repository.directory, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']).stdout.trim();
+}
+
+/** What a commit's files are, whatever its history. @param head a resolved commit. */
+export function treeOf(repository: Repository, head: string): string {
+  return git(repository.directory, ['rev-parse', '--verify', '--quiet', `${head}^{tree}`]).stdout.trim();
+}
+
 /** How many files differ from the checked-out commit: edits that a run of HEAD does not measure. */
 export function uncommittedFiles(repository: Repository): number {
   return git(repository.directory, ['status', '--porcelain']).stdout.split('\n').filter(Boolean).length;

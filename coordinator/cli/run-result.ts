@@ -48,7 +48,7 @@ export function runResult(view: RunView): RunResult {
 }
 
 /** Prints the table, the reason of each verdict, and the page's address. */
-export function printResult(result: RunResult): void {
+export function printResult(result: RunResult, page = 'page'): void {
   const several = result.arms.length > 2;
   print(
     table(
@@ -66,7 +66,7 @@ export function printResult(result: RunResult): void {
   );
   print('');
   for (const entry of result.verdicts) print(`${entry.device} ${entry.suite}${several ? ` ${entry.candidate}` : ''}: ${plain(entry.reason)}`);
-  print(`page: ${result.url}`);
+  print(`${page}: ${result.url}`);
 }
 
 function verdictResult(verdict: Verdict): VerdictResult {

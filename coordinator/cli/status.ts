@@ -4,17 +4,20 @@ import { deviceView, type DeviceView } from '../protocol/agent.ts';
 import { runSummary, runView } from '../protocol/run.ts';
 import { deviceTable } from './devices.ts';
 import { jobLine } from './job-line.ts';
-import { clientOf, withService, type ServiceFlags } from './options.ts';
+import { clientOf, runArgument, withService, type ServiceFlags } from './options.ts';
 import { print, printJson, table } from './output.ts';
 
 /** `fleet status`: the newest runs and every device; `fleet status RUN`: each of its jobs. */
 export function registerStatus(program: Command): void {
-  const command = program.command('status').description('what is running, waiting and done').argument('[run]', 'run id (default: the newest runs)');
+  const command = program
+    .command('status')
+    .description('what is running, waiting and done')
+    .argument('[run]', 'run id (default: the newest runs)', runArgument);
   withService(command).action(async (run: string | undefined, flags: ServiceFlags) => {
     const client = clientOf(flags);
     const devices = await client.get('/api/devices', z.array(deviceView));
     if (run !== undefined) {
-      const view = await client.get(`/api/runs/${encodeURIComponent(run)}`, runView);
+      const view = await client.get(`/api/runs/${run}`, runView);
       const of = (name: string): DeviceView | undefined => devices.find((entry) => entry.device === name);
       const jobs = view.jobs.map((job) => ({ job: job.job, device: job.device, suite: job.suite, state: job.state, status: jobLine(job, of(job.device)) }));
       if (flags.json) {
@@ -52,7 +55,7 @@ export function registerStatus(program: Command): void {
 /** What the job's device does at this moment: this job, another, or nothing. */
 function doing(device: DeviceView | undefined, job: string): string {
   if (!device) return 'nobody serves it';
-  if (!device.live) return `no agent (last seen ${device.lastSeenAt})`;
+  if (!device.live) return `${device.activity === 'stopped' ? 'stopped' : 'no agent'} (last seen ${device.lastSeenAt})`;
   if (device.job === null || device.job === job) return device.activity;
   return `${device.activity} for ${device.job}`;
 }

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ArmSyntaxError, parseArms, type Arm } from '../core/arms.ts';
 import { bundleResponse, haveResponse, MAX_BUNDLE_BYTES, MAX_COMMITS } from '../protocol/heads.ts';
-import { submitResponse, type SubmitRequest, type SubmitResponse } from '../protocol/run.ts';
+import { submitRequest, submitResponse, type SubmitRequest, type SubmitResponse } from '../protocol/run.ts';
 import type { ApiClient } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { mergeHeads } from './merge.ts';
@@ -47,10 +47,20 @@ export async function submitRun(
     const all = merged === null ? resolved : [...resolved, merged.arm];
     await sendHeads(client, merged?.repository ?? repository, [...new Set(all.map((arm) => arm.head))], scratch);
     const request: SubmitRequest = { ...options, arms: all, key: randomUUID() };
+    assertSendable(request);
     return await client.post('/api/runs', request, submitResponse);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** What the coordinator would refuse in the words of its JSON. @throws CliError (exit 2) in those of the command line. */
+function assertSendable(request: SubmitRequest): void {
+  const issue = submitRequest.safeParse(request).error?.issues[0];
+  if (issue === undefined) return;
+  const [part = '', at] = issue.path;
+  const which = part === 'arms' && typeof at === 'number' ? `arm ${at + 1}` : part === 'arms' ? '--heads' : `--${String(part)}`;
+  throw new CliError(`${which}: ${issue.message}`, 'fleet submit --help');
 }
 
 /** Sends the objects of `heads` that the coordinator lacks, cut at the commits that it has. */

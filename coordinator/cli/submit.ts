@@ -1,13 +1,18 @@
 import path from 'node:path';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { parseForecast } from '../core/forecast.ts';
 import { parseRule } from '../core/rule.ts';
 import { TextSyntaxError } from '../core/scanner.ts';
+import { deviceView } from '../protocol/agent.ts';
+import { casePath, deviceName, suiteName } from '../protocol/ids.ts';
 import { DEFAULT_RULE } from '../protocol/run.ts';
 import { announceRun } from './announce.ts';
 import { CliError } from './cli-error.ts';
-import { clientOf, integer, names, withService, type ServiceFlags } from './options.ts';
-import { openRepository } from './repository.ts';
+import { clientOf, integer, names, namesOf, withService, type ServiceFlags } from './options.ts';
+import { progress } from './output.ts';
+import { checkedOut, openRepository, resolveArms, treeOf, uncommittedFiles } from './repository.ts';
+import { submitNotes } from './submit-notes.ts';
 import { readHeads, submitRun } from './submit-run.ts';
 
 interface SubmitFlags extends ServiceFlags {
@@ -35,9 +40,9 @@ export function registerSubmit(program: Command): void {
     .option('--heads <arms>', 'arms with commas between them, baseline first: main,HEAD or "HEAD[qmm=scalar],HEAD[qmm=vec4]"')
     .option('--stack <arms>', 'instead of --heads: each arm against the one before it, and the last against the first, in one series')
     .option('--merge <heads>', 'add the merge of these heads as one more arm: --heads main,a,b --merge a,b', names)
-    .option('--suites <names>', 'suites of fleet.json (default: all)', names)
-    .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', names)
-    .option('--devices <names>', 'devices (default: every one that an agent serves now)', names)
+    .option('--suites <names>', 'suites of fleet.json (default: all)', namesOf('--suites', suiteName))
+    .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', namesOf('--cases', casePath))
+    .option('--devices <names>', 'devices (default: every one that an agent serves now)', namesOf('--devices', deviceName))
     .option('--pairs <n>', 'pairs of legs a case', integer(1, 500), 3)
     .option('--rule <text>', `what decides, sealed before anything runs (default: ${DEFAULT_RULE.text})`, grammar('--rule', parseRule))
     .option(
@@ -70,7 +75,16 @@ export function registerSubmit(program: Command): void {
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
     };
-    await announceRun(client, await submitRun(client, repository, arms, options, flags.merge), flags);
+    const submitted = await submitRun(client, repository, arms, options, flags.merge);
+    const notes = submitNotes({
+      arms: resolveArms(repository, arms).map((arm) => ({ ...arm, tree: treeOf(repository, arm.head) })),
+      checkedOut: checkedOut(repository),
+      edits: uncommittedFiles(repository),
+      devices: await client.get('/api/devices', z.array(deviceView)),
+      named: flags.devices !== undefined,
+    });
+    for (const note of notes) progress(`note: ${note}`);
+    await announceRun(client, submitted, flags);
   });
 }
 

@@ -77,6 +77,7 @@ function armAt(text: string, from: number, to: number): Arm {
     const nameAt = at + lead;
     if (value === undefined || name === '') fail(nameAt, 'expected NAME=VALUE');
     if (!settingName.safeParse(name).success) fail(nameAt, `"${name}" is no setting name (a-z, 0-9 and "-", a letter first)`);
+    if (/\s\S*=/.test(value!)) fail(nameAt + name.length + 1 + value!.search(/\s/), 'settings have commas between them, such as [a=b,c=d]');
     if (!settingValue.safeParse(value).success) fail(nameAt + name.length + 1, `"${value}" is no setting value (letters, digits, ".", "_" and "-")`);
     if (Object.hasOwn(settings, name)) fail(nameAt, `"${name}" is set twice`);
     settings[name] = value!;
@@ -91,6 +92,7 @@ function checkedRef(text: string, start: number, end: number, fail: (at: number,
   if (ref.startsWith('-')) fail(start, 'a head may not begin with "-"');
   // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
   const bad = ref.search(/[\s\u0000-\u001f\u007f\\?*]/);
+  if (bad !== -1 && /\s/.test(ref[bad]!)) fail(start + bad, 'arms have commas between them, and a head may not contain white space');
   if (bad !== -1) fail(start + bad, `a head may not contain ${JSON.stringify(ref[bad])}`);
   return ref;
 }
