@@ -8,7 +8,7 @@ import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, listRuns, type RunRow } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
-import { coverageOf } from './core/coverage.ts';
+import { coverageOf, shownCoverage } from './core/coverage.ts';
 import { readSeal } from './core/sealed.ts';
 import { refusedVerdict } from './core/verdict.ts';
 import { withholdGains } from './core/withhold.ts';
@@ -51,10 +51,10 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
         ),
       ),
     ),
-    coverage: [
-      ...jobs.flatMap((job, at) => coverageOf({ ...job, arms: rows[at]!.arms, notComparable: rows[at]!.notComparable }, labels)),
-      ...run.coverageNotRun,
-    ],
+    coverage: shownCoverage(
+      [...jobs.flatMap((job, at) => coverageOf({ ...job, arms: rows[at]!.arms, notComparable: rows[at]!.notComparable }, labels)), ...run.coverageNotRun],
+      jobs,
+    ),
   };
 }
 

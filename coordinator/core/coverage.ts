@@ -23,3 +23,23 @@ export function coverageOf(
     return { ...cell, status: 'pending', note: job.note };
   });
 }
+
+/** Why a cell was left out by the submitter's own choice, as `select-work` writes it. */
+const NOT_ASKED: ReadonlySet<string> = new Set(['suite not asked for', 'case not asked for', 'device not asked for']);
+
+/**
+ * Cells as they are shown: an arm whose verdicts are void has legs and nothing that was measured, and what was not asked for is no gap.
+ * @param jobs the run's, with their verdicts.
+ */
+export function shownCoverage(cells: readonly Cell[], jobs: readonly Pick<JobView, 'device' | 'suite' | 'verdicts'>[]): Cell[] {
+  return cells.map((cell) => {
+    if (cell.status === 'not-run' && NOT_ASKED.has(cell.note)) return { ...cell, status: 'not-asked' };
+    if (cell.status !== 'measured') return cell;
+    const verdicts = jobs.find((job) => job.device === cell.device && job.suite === cell.suite)?.verdicts ?? [];
+    const own = verdicts.filter((verdict) => verdict.candidate === cell.arm);
+    // The baseline, and every arm of a stack, takes part in all of them.
+    const concerned = own.length > 0 ? own : verdicts;
+    const isVoid = concerned.length > 0 && concerned.every((verdict) => verdict.verdict === 'void');
+    return isVoid ? { ...cell, status: 'void', note: concerned[0]!.reason } : cell;
+  });
+}

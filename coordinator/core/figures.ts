@@ -13,9 +13,10 @@ export interface Figure {
   readonly value: string | number | boolean | null;
 }
 
-/** Every figure that report and page show of a run: what was asked first, then what was measured, and what was concluded last. */
+/** Every figure that report and page show of a run: what was asked first, then what was measured, what was concluded, and what that covers. */
 export function figuresOf(view: RunView): Figure[] {
-  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob)];
+  const coverage = view.coverage.flatMap(({ device, suite, arm, ...cell }) => flat(`run/coverage/${device}/${suite}/${arm}`, cell));
+  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...coverage];
 }
 
 /** The name of a verdict's figures, up to the slash: `b60/decode#1`. @param at index among the job's verdicts. */
@@ -49,7 +50,6 @@ function figuresOfVerdict(name: string, verdict: Verdict): Figure[] {
 function figuresOfRun(view: RunView): Figure[] {
   return [
     ...view.arms.flatMap((arm, at) => flat(`run/arm-${at}`, arm)),
-    ...view.coverage.flatMap(({ device, suite, arm, ...cell }) => flat(`run/coverage/${device}/${suite}/${arm}`, cell)),
     ...flat('run', { submittedAt: view.submittedAt, pairs: view.pairs, rule: view.rule.text, forecast: view.forecast?.text ?? null }),
     ...flat('run', { extends: view.extends ?? null, stack: view.stack ?? false, seal: view.seal }),
   ];

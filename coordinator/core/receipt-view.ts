@@ -3,7 +3,7 @@ import type { Receipt, ReceiptJob, ReceiptRun } from '../protocol/receipt.ts';
 import { rule as ruleShape, type JobView, type RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { sha256Hex } from './canonical.ts';
-import { coverageOf } from './coverage.ts';
+import { coverageOf, shownCoverage } from './coverage.ts';
 import type { JudgedLeg } from './judge-input.ts';
 import { failedJobOf, judgeJobOf, type JudgedRun } from './judge-job.ts';
 import { fileText, readLeg, readOrder, readReceipt, sealFile, type ReceiptFiles } from './receipt.ts';
@@ -39,7 +39,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
     seal: { sha256: run.seal.sha256, at: run.seal.at, text, broken },
     done: run.jobs.every((job) => job.state === 'judged' || job.state === 'failed'),
     jobs: views,
-    coverage: [...run.jobs.flatMap((job) => coverageOf(job, labels)), ...run.coverageNotRun],
+    coverage: shownCoverage([...run.jobs.flatMap((job) => coverageOf(job, labels)), ...run.coverageNotRun], views),
     ...(receipt.corrections.length === 0 ? {} : { corrections: receipt.corrections }),
   };
 }

@@ -57,7 +57,7 @@ describe('renderMarkdown', () => {
     expect(text).toContain('| swiftshader | **software** | decode | `HEAD[qmm=vec4]` | **rule-met** |');
     expect(text).toContain('That is no GPU evidence');
     expect(text).toContain(seal({ rule: DEFAULT_RULE }).sha256);
-    expect(text).toContain('Coverage: 1 of 2 device × suite × arm cells measured, 0 pending, 1 not run.');
+    expect(text).toContain('Coverage: 1 of 2 device × suite × arm cells measured, 0 void, 0 pending, 1 not run.');
     expect(text).toContain('| b60 | decode | `HEAD[qmm=vec4]` | not-run | `nobody serves b60` |');
     expect(text).toContain('| 1 | baseline-first | 0, 1 | 1000 | 901 | 9.90 % | – |');
     expect(text).toContain('masked: `gates ms`');
@@ -84,7 +84,7 @@ describe('renderMarkdown', () => {
       note: 'x'.repeat(100),
     }));
     const gaps = renderMarkdown(view([], { coverage: noted }));
-    expect(gaps).toContain('Coverage: 0 of 2000 device × suite × arm cells measured, 0 pending, 2000 not run.');
+    expect(gaps).toContain('Coverage: 0 of 2000 device × suite × arm cells measured, 0 void, 0 pending, 2000 not run.');
     expect(gaps).toContain('and 1900 more, see http://127.0.0.1:4700/runs/r0123456789');
   });
 });

@@ -135,15 +135,17 @@ function sealText(view: RunView): string {
 
 function coverage(view: RunView): string {
   const count = (status: string): number => view.coverage.filter((cell) => cell.status === status).length;
-  const total = view.coverage.length;
-  return `Coverage: ${count('measured')} of ${total} device × suite × arm cells measured, ${count('pending')} pending, ${count('not-run')} not run.`;
+  const total = view.coverage.length - count('not-asked');
+  const left = [...new Set(view.coverage.filter((cell) => cell.status === 'not-asked').map((cell) => `${cell.device} ${cell.suite}`))];
+  const notAsked = left.length === 0 ? '' : ` Not asked for: ${code(left.join(', '), 1000)}.`;
+  return `Coverage: ${count('measured')} of ${total} device × suite × arm cells measured, ${count('void')} void, ${count('pending')} pending, ${count('not-run')} not run.${notAsked}`;
 }
 
 /** More gaps than this are counted, not listed. */
 const GAPS_LISTED = 100;
 
 function gapTable(view: RunView): string {
-  const gaps = view.coverage.filter((cell) => cell.status !== 'measured');
+  const gaps = view.coverage.filter((cell) => cell.status !== 'measured' && cell.status !== 'not-asked');
   const rows = gaps.slice(0, GAPS_LISTED).map((cell) => [cell.device, cell.suite, code(cell.arm), cell.status, code(cell.note)]);
   const more = gaps.length > GAPS_LISTED ? `\n\nand ${gaps.length - GAPS_LISTED} more, see ${view.url}` : '';
   return `${table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)}${more}`;

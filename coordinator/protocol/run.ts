@@ -149,7 +149,7 @@ export const coverageCell = z.object({
   device: z.string(),
   suite: z.string(),
   arm: z.string(),
-  status: z.enum(['measured', 'pending', 'not-run']),
+  status: z.enum(['measured', 'void', 'pending', 'not-run', 'not-asked']),
   note: z.string(),
 });
 

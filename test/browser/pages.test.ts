@@ -238,7 +238,7 @@ describe('a run with a planted fault', () => {
   it('shows what was not measured, and why', async () => {
     const { page, done } = await visit(`/runs/${faulty.run}`);
     const coverage = await page.locator('#coverage-section').innerText();
-    expect(coverage).toContain('6 of 10 cells measured, 2 pending, 2 not run.');
+    expect(coverage).toContain('6 of 10 cells measured, 0 void, 2 pending, 2 not run.');
     expect(coverage).toContain('held 12 min by joshua');
     expect(coverage).toContain('npm ci failed in aaaaaaaaaaaa');
     await done();

@@ -5,18 +5,21 @@ import { clean } from '../show.ts';
 
 type Cell = RunView['coverage'][number];
 
-const SIGNS = { measured: '●', pending: '◌', 'not-run': '○' } as const;
+const SIGNS = { measured: '●', void: '⊘', pending: '◌', 'not-run': '○', 'not-asked': '–' } as const;
 
 /** Device × suite × arm: what was measured, what was not, and why. */
 export function Coverage({ view }: { readonly view: RunView }): Child {
   if (view.coverage.length === 0) return <p>Nothing was planned yet.</p>;
+  const asked = view.coverage.filter((cell) => cell.status !== 'not-asked');
+  const left = [...new Set(view.coverage.filter((cell) => cell.status === 'not-asked').map((cell) => `${cell.device} ${cell.suite}`))];
   const arms = [...new Set(view.coverage.map((cell) => cell.arm))];
-  const rows = [...new Set(view.coverage.map((cell) => `${cell.device}\n${cell.suite}`))].map((key) => key.split('\n') as [string, string]);
+  const rows = [...new Set(asked.map((cell) => `${cell.device}\n${cell.suite}`))].map((key) => key.split('\n') as [string, string]);
   const count = (status: Cell['status']): number => view.coverage.filter((cell) => cell.status === status).length;
   return (
     <>
       <p class="note">
-        {count('measured')} of {view.coverage.length} cells measured, {count('pending')} pending, {count('not-run')} not run.
+        {count('measured')} of {asked.length} cells measured, {count('void')} void, {count('pending')} pending, {count('not-run')} not run.
+        {left.length > 0 && ` Not asked for: ${clean(left.join(', '))}.`}
       </p>
       <div class="scroll" tabindex={0} role="region" aria-labelledby="coverage">
         <table>
@@ -51,7 +54,7 @@ export function Coverage({ view }: { readonly view: RunView }): Child {
 function CoverageCell({ cell }: { readonly cell: Cell | undefined }): Child {
   if (cell === undefined) return <td class="dim">not asked for</td>;
   return (
-    <td class={`${cell.status === 'not-run' ? 'alarm' : ''}${cell.note === '' ? '' : ' text'}`}>
+    <td class={`${cell.status === 'not-run' || cell.status === 'void' ? 'alarm' : ''}${cell.note === '' ? '' : ' text'}`}>
       <span aria-hidden="true">{SIGNS[cell.status]}</span> {cell.status.replace('-', ' ')}
       {cell.note !== '' && <span class="why">{clean(cell.note)}</span>}
     </td>
