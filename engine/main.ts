@@ -89,6 +89,20 @@ function withRecords(command: Command): Command {
   return command.option('--records <file>', 'write the records there, one JSON object a line').option('--json', 'print the records on stdout instead of prose');
 }
 
+/** commander's `error: …` in the form of every other error here: what and why on one line, and the command that helps. */
+function nameOwnHelp(command: Command, name: string): void {
+  command.configureOutput({
+    outputError: (text, write) => {
+      const what = text
+        .replace(/^error: /, '')
+        .replaceAll(/\s*\n\s*/g, ' ')
+        .replace(/[.\s]+$/, '');
+      write(`${name}: ${what}. next: fleet ${name} --help\n`);
+    },
+  });
+  for (const child of command.commands) nameOwnHelp(child, `${name} ${child.name()}`);
+}
+
 /** Runs the command line. @returns the exit status. */
 async function main(argv: readonly string[]): Promise<number> {
   let status: number = EXIT.executed;
@@ -112,6 +126,10 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await runCommand('contract', options, noSettings, async ({ emit, print }) => {
         const { runContract } = await import('./contract/run.ts');
         const { runMutants } = await import('./contract/mutants/run.ts');
+        const { loadRegistry } = await import('../kernels/registry.ts');
+        const { select } = await import('./contract/select.ts');
+        // A name that is none is told before seconds go into a device.
+        select(await loadRegistry(), { group, kernel });
         const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
         emit(gpu.adapter);
         if (mutants === undefined) await runContract(gpu, { group, kernel, repeat, emit, print });
@@ -198,6 +216,7 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await runCommand('synth', options, noSettings, (session) => synthCommand(session, options));
     });
 
+  nameOwnHelp(program, 'engine');
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return status;

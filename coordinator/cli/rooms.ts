@@ -1,10 +1,14 @@
 /** Spawning a room's `main.ts`. The CLI imports no other room; it runs them as processes of their own. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import os from 'node:os';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { FLEET_EXIT } from '../protocol/errors.ts';
 
 export type Room = 'coordinator' | 'agent' | 'engine';
+
+/** Dawn's native code says this of every device that it opens; nothing follows from it. */
+const DAWN_NOISE = /^Warning: maxDynamic(Uniform|Storage)BuffersPerPipelineLayout artificially reduced/;
 
 /** The repository that this fleet runs from. */
 export const FLEET_ROOT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
@@ -20,7 +24,9 @@ export function spawnRoom(room: Room, args: readonly string[], options: SpawnOpt
  * @returns the exit status; 128 + n when signal n ended it.
  */
 export async function runRoom(room: Room, args: readonly string[]): Promise<number> {
-  const child = spawnRoom(room, args, { stdio: 'inherit' });
+  const quiet = room === 'engine' && !process.env['ENGINE_TRACE'];
+  const child = spawnRoom(room, args, { stdio: ['inherit', 'inherit', quiet ? 'pipe' : 'inherit'] });
+  if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', (line) => DAWN_NOISE.test(line) || process.stderr.write(`${line}\n`));
   // A terminal signals the whole foreground group, the child included; a supervisor such as systemd signals only us. The
   // child gets it in both cases, and we wait for its orderly end.
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
@@ -29,7 +35,10 @@ export async function runRoom(room: Room, args: readonly string[]): Promise<numb
   try {
     return await new Promise((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? FLEET_EXIT.interrupted : 128 + (signal ? os.constants.signals[signal] : 0))));
+      // Not 'exit': the last lines may still be in the pipe.
+      child.once('close', (code, signal) =>
+        resolve(code ?? (signal === 'SIGINT' ? FLEET_EXIT.interrupted : 128 + (signal ? os.constants.signals[signal] : 0))),
+      );
     });
   } finally {
     for (const signal of signals) process.off(signal, forward);

@@ -15,9 +15,10 @@ export interface Selection {
 export function select(entries: readonly RegistryEntry[], { group, kernel }: Selection): { contracted: readonly Contracted[]; without: readonly string[] } {
   const selected = entries.filter((entry) => (group === undefined || entry.kernel.group === group) && (kernel === undefined || entry.kernel.name === kernel));
   if (selected.length === 0) {
-    const groups = [...new Set(entries.map((entry) => entry.kernel.group))].toSorted();
-    const names = entries.map((entry) => entry.kernel.name);
-    throw new EngineUsage(`no kernel ${kernel ?? ''} in group ${group ?? 'any'}; groups: ${groups.join(', ')}; kernels: ${names.join(', ')}`);
+    const groups: readonly string[] = [...new Set(entries.map((entry) => entry.kernel.group))].toSorted();
+    if (group !== undefined && !groups.includes(group)) throw new EngineUsage(`--group ${group}: there is no such group; there is ${groups.join(', ')}`);
+    const names = entries.filter((entry) => group === undefined || entry.kernel.group === group).map((entry) => entry.kernel.name);
+    throw new EngineUsage(`--kernel ${kernel}: there is no such kernel${group === undefined ? '' : ` in group ${group}`}; there is ${names.join(', ')}`);
   }
   return {
     contracted: selected.filter((entry): entry is Contracted => entry.contract !== undefined),

@@ -1,6 +1,7 @@
 /** `decode`: loads a checkpoint, decodes one prompt in two passes, and writes the decode record. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { LaunchRefused } from '../../kernels/contract.ts';
 import { EngineRefused, EngineUsage } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
@@ -20,6 +21,9 @@ import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from
 import { variantsOf } from './settings.ts';
 import { timedPass, type Timed } from './timed-pass.ts';
 import { countLines, perToken } from './two-length.ts';
+
+/** Absolute: a relative one is of no use from another directory. */
+const SHIPPED_MODEL = fileURLToPath(new URL('../models/qwen3.5-tiny-books', import.meta.url));
 
 export interface DecodeOptions extends PromptOptions {
   readonly model: string;
@@ -76,7 +80,7 @@ export async function decodeCommand(session: Session, options: DecodeOptions): P
 
 function prepare(options: DecodeOptions): Job {
   if (!statSync(options.model, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new EngineRefused(`there is no model folder ${options.model}`, 'name a checkpoint folder with --model, such as engine/models/qwen3.5-tiny-books');
+    throw new EngineRefused(`there is no model folder ${options.model}`, `name a checkpoint folder, such as the shipped one: --model ${SHIPPED_MODEL}`);
   }
   const folder = realpathSync(options.model);
   const config = readConfig(folder);

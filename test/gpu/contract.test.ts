@@ -125,5 +125,5 @@ test('a shader that does not compile fails gate 1, and the device works on', asy
 });
 
 test('a selection that matches nothing names what there is', async () => {
-  await expect(contract('qmm-q5')).rejects.toThrow('no kernel qmm-q5 in group any; groups:');
+  await expect(contract('qmm-q5')).rejects.toThrow('--kernel qmm-q5: there is no such kernel; there is argmax, ');
 });

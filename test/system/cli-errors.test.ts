@@ -1,6 +1,6 @@
 /** Every mistake: one clear line (what, why, next), the right exit status, and nothing lost. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FleetHome, LinesRepository, type Done } from './cli-support.ts';
@@ -121,6 +121,35 @@ describe('against a running service', () => {
     const { stdout } = await home.fleet(['status', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ runs: [] });
     expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+});
+
+describe('the engine', () => {
+  test.each([
+    [['decode'], /^engine decode: required option '--model <dir>' not specified\. next: fleet engine decode --help\n$/],
+    [['contract', '--repeat', 'x'], /^engine contract: option '--repeat <n>' argument 'x' is invalid\. .*\. next: fleet engine contract --help\n$/],
+    [['contrct'], /^engine: unknown command 'contrct' \(Did you mean contract\?\)\. next: fleet engine --help\n$/],
+    // Refused before a device is opened: there is no such adapter either.
+    [
+      ['contract', '--group', 'typo', '--adapter', 'none'],
+      /^engine contract: --group typo: there is no such group; there is attention, [^:]*\. next: fleet engine/,
+    ],
+  ])('%j is one line', async (args, text) => {
+    const done = await home.fleet(['engine', ...args]);
+    expect(done.stderr).toMatch(text);
+    expect(done.status).toBe(2);
+  });
+
+  test('a model folder that is not there: one that is, wherever one stands', async () => {
+    const done = await home.fleet(['engine', 'decode', '--model', 'engine/models/none', '--prompt', 'story']);
+    const folder = /next: .*--model (\/.*)\n$/.exec(done.stderr)?.[1] ?? '';
+    expect(existsSync(path.join(folder, 'config.json'))).toBe(true);
+    expect(done.status).toBe(1);
+  });
+
+  test('a device opens without Dawn\u2019s warnings, unless they are asked for', async () => {
+    const args = ['engine', 'contract', '--kernel', 'copy', '--allow-software'];
+    expect(await home.fleet(args)).toMatchObject({ stderr: '', status: 0 });
   });
 });
 
