@@ -18,6 +18,7 @@ export const EVENTS = {
   'queue.stalled': { level: 'warn', message: 'an agent stopped renewing its job, which waits again' },
   'head.added': { level: 'info', message: 'the objects of a head arrived' },
   'run.submitted': { level: 'info', message: 'a run was sealed' },
+  'figure.corrected': { level: 'info', message: 'a correction was appended to a figure' },
   'job.enqueued': { level: 'info', message: 'a job was put into its device queue' },
   'job.judged': { level: 'info', message: 'a verdict was stored' },
   'job.not-judged': { level: 'error', message: 'the legs are in, but the verdict could not be computed' },

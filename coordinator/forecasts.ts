@@ -4,6 +4,8 @@ import { listForecastRuns } from '../db/queries/runs.ts';
 import type { Queries } from '../db/open.ts';
 import { summariseForecasts } from './core/forecast-summary.ts';
 import { readSeal } from './core/sealed.ts';
+import { correctionsIn } from './correct.ts';
+import { correctionsOf, verdictName } from './protocol/figures.ts';
 import type { ForecastRow, ForecastSummary } from './protocol/forecasts.ts';
 import { shownVerdicts } from './run-view.ts';
 import { brokenSeal } from './seal-check.ts';
@@ -15,9 +17,18 @@ export function viewForecasts(queries: Queries): ForecastSummary {
   for (const run of listForecastRuns(queries)) {
     const broken = brokenSeal(queries, run);
     const rows = listJobs(queries, run.id);
-    const verdicts = [...shownVerdicts(queries, rows, broken).values()].flat();
-    const found = verdicts.flatMap(({ device, suite, candidate, forecasts }) =>
-      (forecasts ?? []).map((score) => ({ ...score, run: run.id, at: run.submittedAt, device, suite, candidate })),
+    const shown = [...shownVerdicts(queries, rows, broken).values()];
+    const verdicts = shown.flat();
+    const view = { corrections: correctionsIn(queries, run.id, []) };
+    const found = shown.flatMap((ofJob) =>
+      ofJob.flatMap(({ device, suite, candidate, forecasts }, at) =>
+        (forecasts ?? []).map((score, item) => {
+          const name = verdictName({ device, suite }, at);
+          const numbers = correctionsOf(view, `${name}/${score.case}/medianPercent`, `${name}/forecast-${item + 1}`);
+          const corrections = numbers.map((number) => view.corrections[number - 1]!.text);
+          return { ...score, run: run.id, at: run.submittedAt, device, suite, candidate, ...(corrections.length === 0 ? {} : { corrections }) };
+        }),
+      ),
     );
     scored.push(...found);
     if (found.length > 0) continue;

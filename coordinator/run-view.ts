@@ -8,6 +8,7 @@ import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, listRuns, type RunRow } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
+import { correctionsIn } from './correct.ts';
 import { coverageOf, shownCoverage } from './core/coverage.ts';
 import { readSeal } from './core/sealed.ts';
 import { refusedVerdict } from './core/verdict.ts';
@@ -16,7 +17,7 @@ import { isLive } from './devices.ts';
 import type { JobView, RunSummary, RunView } from './protocol/run.ts';
 import { pooledModesOf } from './pooled-modes.ts';
 import type { Verdict } from './protocol/verdict.ts';
-import { brokenSeal } from './seal-check.ts';
+import { brokenSeal, earlierRuns } from './seal-check.ts';
 
 const MAX_LISTED_RUNS = 50;
 
@@ -51,6 +52,7 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
         ),
       ),
     ),
+    corrections: correctionsIn(queries, id, broken === null ? earlierRuns(queries, run).map((earlier) => earlier.id) : []),
     coverage: shownCoverage(
       [...jobs.flatMap((job, at) => coverageOf({ ...job, arms: rows[at]!.arms, notComparable: rows[at]!.notComparable }, labels)), ...run.coverageNotRun],
       jobs,

@@ -7,6 +7,7 @@ import { openStore, readJournal, type Store } from './open.ts';
 import { addArms, listArms } from './queries/arms.ts';
 import { addAttempt, findAttempt, updateAttempt } from './queries/attempts.ts';
 import { addBlob } from './queries/blobs.ts';
+import { addCorrection } from './queries/corrections.ts';
 import { putDevice } from './queries/devices.ts';
 import { addEvent, listEvents } from './queries/events.ts';
 import { addHead } from './queries/heads.ts';
@@ -177,14 +178,15 @@ describe('migrations', () => {
   it('of another version are refused', () => {
     store.close();
     sql("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)");
-    expect(() => openStore(file)).toThrow(/has 3 migrations and these sources have 2.*next:/);
+    expect(() => openStore(file)).toThrow(/has 5 migrations and these sources have 4.*next:/);
     sql("DELETE FROM __drizzle_migrations WHERE hash = 'later'");
     store = openStore(file);
   });
 });
 
-it('never changes what was sealed or measured', () => {
+it('never changes what was sealed, measured or corrected', () => {
   fill();
+  addCorrection(store.queries, { run: 'r0123456789', figure: 'run/pairs', text: 'too few', at: AT });
   for (const [change, refusal] of [
     ["UPDATE runs SET rule = '{}'", 'sealed run'],
     ["UPDATE runs SET seal_text = 'x'", 'sealed run'],
@@ -195,6 +197,8 @@ it('never changes what was sealed or measured', () => {
     ['DELETE FROM leg_results', 'measured leg'],
     ["UPDATE verdicts SET verdict = '{}'", 'verdict never changes'],
     ['DELETE FROM events', 'append-only'],
+    ["UPDATE corrections SET text = 'x'", 'append-only'],
+    ['DELETE FROM corrections', 'append-only'],
   ] as const) {
     expect(() => sql(change)).toThrow(refusal);
   }

@@ -2,7 +2,7 @@
  * Every table. SQLite is the truth of fleet: what stands here happened, and Redis can be rebuilt from it.
  *
  * Times are ISO 8601 text in UTC. JSON columns hold protocol types. Rows that seal a run (runs' rule and seal, arms, planned legs)
- * and rows that were measured (leg results, events) never change: triggers of migration 0001 refuse it.
+ * rows that were measured (leg results, events) and corrections never change: triggers of migrations 0001 and 0003 refuse it.
  */
 import { foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Manifest, ManifestSuite } from '../coordinator/protocol/manifest.ts';
@@ -200,4 +200,17 @@ export const events = sqliteTable(
     fields: text('fields', { mode: 'json' }).$type<Record<string, string | number | boolean | null>>().notNull(),
   },
   (table) => [index('events_job').on(table.job)],
+);
+
+/** What people appended to figures of runs; append-only. `figure` is a name of coordinator/core/figures.ts. */
+export const corrections = sqliteTable(
+  'corrections',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    run: text('run').notNull(),
+    figure: text('figure').notNull(),
+    text: text('text').notNull(),
+    at: text('at').notNull(),
+  },
+  (table) => [index('corrections_run').on(table.run)],
 );

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { FLEET_EXIT } from '../protocol/errors.ts';
 import { registerAgent } from './agent.ts';
 import { CliError, errorLine } from './cli-error.ts';
+import { registerCorrect } from './correct.ts';
 import { registerDemo } from './demo.ts';
 import { registerDevices } from './devices.ts';
 import { registerEngine } from './engine.ts';
@@ -37,6 +38,7 @@ for (const register of [
   registerReport,
   registerReceipt,
   registerVerify,
+  registerCorrect,
   registerPairs,
   registerForecasts,
   registerDevices,

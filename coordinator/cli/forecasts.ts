@@ -43,7 +43,7 @@ function forecastTables({ bands, withoutConfidence, meanBrier, scored, unscored 
           row.case,
           `${row.lowPercent}% to ${row.highPercent}%`,
           row.confidencePercent === null ? '-' : `${row.confidencePercent}%`,
-          `${N(row.medianPercent, 2)}%`,
+          `${N(row.medianPercent, 2)}%${(row.corrections ?? []).map((text) => ` † ${text}`).join('')}`,
           row.hit ? 'hit' : `missed by ${N(Math.abs(row.missPercent), 2)} points`,
         ]),
       ),

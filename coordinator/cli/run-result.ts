@@ -12,6 +12,8 @@ export interface RunResult {
   readonly arms: readonly { readonly label: string; readonly head: string }[];
   readonly done: boolean;
   readonly verdicts: readonly VerdictResult[];
+  /** What was appended to figures of the run. */
+  readonly corrections: NonNullable<RunView['corrections']>;
   /** The exit status that the verdicts call for: 0, 1 or 3. */
   readonly exit: 0 | 1 | 3;
 }
@@ -43,6 +45,7 @@ export function runResult(view: RunView): RunResult {
     arms: view.arms.map(({ label, head }) => ({ label, head })),
     done: view.done,
     verdicts,
+    corrections: view.corrections ?? [],
     exit: worstExit(verdicts.map((entry) => entry.verdict)),
   };
 }
@@ -66,6 +69,7 @@ export function printResult(result: RunResult, page = 'page'): void {
   );
   print('');
   for (const entry of result.verdicts) print(`${entry.device} ${entry.suite}${several ? ` ${entry.candidate}` : ''}: ${plain(entry.reason)}`);
+  for (const { figure, text } of result.corrections) print(`corrected: ${plain(figure)}: ${plain(text)}`);
   print(`${page}: ${result.url}`);
 }
 

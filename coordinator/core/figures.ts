@@ -5,6 +5,7 @@
  *   DEVICE/SUITE#N/CASE/medianPercent        DEVICE/SUITE#N/verdict        DEVICE/SUITE#N/contract/KERNEL/status
  *   DEVICE/SUITE/leg-3/wallMs                run/arm-0/tree                run/coverage/DEVICE/SUITE/ARM/status
  */
+import { pairName, verdictName } from '../protocol/figures.ts';
 import type { JobView, RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 
@@ -18,12 +19,6 @@ export function figuresOf(view: RunView): Figure[] {
   const coverage = view.coverage.flatMap(({ device, suite, arm, ...cell }) => flat(`run/coverage/${device}/${suite}/${arm}`, cell));
   return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...coverage];
 }
-
-/** The name of a verdict's figures, up to the slash: `b60/decode#1`. @param at index among the job's verdicts. */
-export const verdictName = (job: Pick<JobView, 'device' | 'suite'>, at: number): string => `${job.device}/${job.suite}#${at + 1}`;
-
-/** The name of a pair's figures, up to the slash. */
-export const pairName = (verdict: string, name: string, pair: number): string => `${verdict}/${name}/pair-${pair}`;
 
 function figuresOfJob(job: JobView): Figure[] {
   const legs = job.legs.flatMap((leg) => flat(`${job.device}/${job.suite}/leg-${leg.index}`, { arm: leg.arm, case: leg.case, pair: leg.pair, ...leg.measure }));

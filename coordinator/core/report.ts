@@ -2,8 +2,10 @@
  * A run as Markdown for a pull request, from stored records only. Every text that comes from a head, a log or a device
  * stands in a code span: there it cannot ping people, link issues, or hold HTML.
  */
+import { pairName, verdictName } from '../protocol/figures.ts';
 import type { JobView, PooledModes, RunView } from '../protocol/run.ts';
 import type { Effect, Verdict } from '../protocol/verdict.ts';
+import { correctionList, marks } from './corrections.ts';
 import { stripControls } from './mask.ts';
 import { smallestP } from './sign-flip.ts';
 
@@ -11,6 +13,9 @@ import { smallestP } from './sign-flip.ts';
 export const REPORT_BYTES = 60_000;
 /** Room for the list of what was left out. */
 const RESERVED_BYTES = 2_000;
+
+/** A verdict and the name that its figures start with. */
+type Named = readonly [name: string, verdict: Verdict];
 
 interface Section {
   readonly title: string;
@@ -21,18 +26,21 @@ interface Section {
  * Renders a run. What does not fit into 60,000 bytes is left out whole, last sections first to go, and named with the URL.
  */
 export function renderMarkdown(view: RunView): string {
-  const verdicts = view.jobs.flatMap((job) => job.verdicts);
-  const head = [title(view), verdictTable(view), evidenceNote(view), coverage(view)].filter(Boolean).join('\n\n');
+  const named = view.jobs.flatMap((job) => job.verdicts.map((verdict, at): Named => [verdictName(job, at), verdict]));
+  const verdicts = named.map(([, verdict]) => verdict);
+  const head = [title(view), verdictTable(view), evidenceNote(view), correctionList(view, code), coverage(view)].filter(Boolean).join('\n\n');
   const sections: Section[] = [
     { title: 'heads and devices', text: heads(view) },
     { title: 'rule', text: sealText(view) },
     { title: 'what is not covered', text: gapTable(view) },
-    { title: 'effects', text: effects(view, verdicts) },
-    { title: 'forecasts', text: forecasts(verdicts) },
-    { title: 'output identity', text: identities(verdicts) },
-    { title: 'contract', text: contract(verdicts) },
-    ...verdicts.flatMap((verdict) => verdict.effects.map((effect) => ({ title: `pairs of ${verdict.device}, ${effect.case}`, text: pairs(verdict, effect) }))),
-    ...verdicts.map((verdict) => ({ title: `lines of ${verdict.device}, ${verdict.suite}`, text: lines(verdict) })),
+    { title: 'effects', text: effects(view, named) },
+    { title: 'forecasts', text: forecasts(view, named) },
+    { title: 'output identity', text: identities(view, named) },
+    { title: 'contract', text: contract(view, named) },
+    ...named.flatMap(([name, verdict]) =>
+      verdict.effects.map((effect) => ({ title: `pairs of ${verdict.device}, ${effect.case}`, text: pairs(view, name, verdict, effect) })),
+    ),
+    ...named.map(([name, verdict]) => ({ title: `lines of ${verdict.device}, ${verdict.suite}`, text: lines(view, name, verdict) })),
     { title: 'provenance', text: provenance(view, verdicts) },
   ].filter((section) => section.text !== '');
   const kept = [fit(head, REPORT_BYTES / 2)];
@@ -88,13 +96,13 @@ function verdictTable(view: RunView): string {
   const rows = view.jobs.flatMap((job) =>
     job.verdicts.length === 0
       ? [[job.device, job.evidence, job.suite, '–', `*${job.state}*`, code(job.note)]]
-      : job.verdicts.map((verdict) => [
+      : job.verdicts.map((verdict, at) => [
           verdict.device,
           marked(verdict.evidence),
           verdict.suite,
           code(verdict.candidate),
-          `**${verdict.verdict}**`,
-          code(verdict.reason, 600),
+          `**${verdict.verdict}**${marks(view, `${verdictName(job, at)}/verdict`)}`,
+          `${code(verdict.reason, 600)}${marks(view, `${verdictName(job, at)}/reason`)}`,
         ]),
   );
   return table(['device', 'evidence', 'suite', 'candidate', 'verdict', 'reason'], 'llllll', rows);
@@ -151,20 +159,30 @@ function gapTable(view: RunView): string {
   return `${table(['not covered: device', 'suite', 'arm', 'status', 'why'], 'lllll', rows)}${more}`;
 }
 
-function effects(view: RunView, verdicts: readonly Verdict[]): string {
-  const rows = verdicts.flatMap((verdict) =>
-    verdict.effects.map((effect) => [
-      verdict.device,
-      marked(verdict.evidence),
-      code(verdict.candidate),
-      code(effect.case),
-      String(effect.pairs.length),
-      percent(effect.medianPercent),
-      `${percent(effect.minPercent)} to ${percent(effect.maxPercent)}`,
-      `${percent(effect.hodgesLehmannPercent)}${effect.interval === null ? '' : ` (${percent(effect.interval.low)} to ${percent(effect.interval.high)}, ${number(effect.interval.confidence * 100, 1)} %)`}`,
-      `${number(effect.signFlipP, 4)} (least ${number(smallestP(effect.pairs.length), 4)})${effect.signFlipTwoSidedP === undefined ? '' : `; two-sided ${number(effect.signFlipTwoSidedP, 4)}`}`,
-      effect.medianWithoutFlaggedPercent === null ? '–' : percent(effect.medianWithoutFlaggedPercent),
-    ]),
+function effects(view: RunView, named: readonly Named[]): string {
+  const verdicts = named.map(([, verdict]) => verdict);
+  const rows = named.flatMap(([name, verdict]) =>
+    verdict.effects.map((effect) => {
+      const mark = (...fields: (keyof Effect)[]): string => marks(view, ...fields.map((field) => `${name}/${effect.case}/${field}`));
+      const interval =
+        effect.interval === null
+          ? ''
+          : ` (${percent(effect.interval.low)} to ${percent(effect.interval.high)}, ${number(effect.interval.confidence * 100, 1)} %)`;
+      const twoSided = effect.signFlipTwoSidedP === undefined ? '' : `; two-sided ${number(effect.signFlipTwoSidedP, 4)}`;
+      const without = effect.medianWithoutFlaggedPercent === null ? '–' : percent(effect.medianWithoutFlaggedPercent);
+      return [
+        verdict.device,
+        marked(verdict.evidence),
+        code(verdict.candidate),
+        `${code(effect.case)}${mark('metric', 'ruleMet', 'ruleNote', 'everyPairPositive', 'order', 'modes', 'morePairs')}`,
+        String(effect.pairs.length),
+        `${percent(effect.medianPercent)}${mark('medianPercent')}`,
+        `${percent(effect.minPercent)} to ${percent(effect.maxPercent)}${mark('minPercent', 'maxPercent')}`,
+        `${percent(effect.hodgesLehmannPercent)}${interval}${mark('hodgesLehmannPercent', 'interval')}`,
+        `${number(effect.signFlipP, 4)} (least ${number(smallestP(effect.pairs.length), 4)})${twoSided}${mark('signFlipP', 'smallestP', 'signFlipTwoSidedP')}`,
+        `${without}${mark('medianWithoutFlaggedPercent')}`,
+      ];
+    }),
   );
   const text = table(
     ['device', 'evidence', 'candidate', 'case', 'pairs', 'median gain', 'range', 'Hodges–Lehmann', 'sign-flip p, one-sided', 'median without flagged'],
@@ -208,27 +226,27 @@ function beside(effect: Effect, pooled: PooledModes | undefined): string[] {
   return notes;
 }
 
-function forecasts(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.flatMap((verdict) =>
-    (verdict.forecasts ?? []).map((score) => [
+function forecasts(view: RunView, named: readonly Named[]): string {
+  const rows = named.flatMap(([name, verdict]) =>
+    (verdict.forecasts ?? []).map((score, at) => [
       verdict.device,
       code(verdict.candidate),
       code(score.case),
       `${percent(score.lowPercent)} to ${percent(score.highPercent)}`,
       score.confidencePercent === null ? '–' : `${number(score.confidencePercent, 1)} %`,
-      percent(score.medianPercent),
+      `${percent(score.medianPercent)}${marks(view, `${name}/forecast-${at + 1}`, `${name}/${score.case}/medianPercent`)}`,
       score.hit ? 'hit' : `**missed** by ${number(Math.abs(score.missPercent), 2)} points`,
     ]),
   );
   return table(['device', 'candidate', 'case', 'forecast', 'confidence', 'median gain', 'outcome'], 'lllrrrl', rows);
 }
 
-function identities(verdicts: readonly Verdict[]): string {
+function identities(view: RunView, named: readonly Named[]): string {
   const digest = (value: string | null): string => (value === null ? '–' : code(value.slice(0, 12)));
-  const rows = verdicts.flatMap((verdict) =>
+  const rows = named.flatMap(([name, verdict]) =>
     verdict.identities.map((item) => [
       verdict.device,
-      code(item.case),
+      `${code(item.case)}${marks(view, `${name}/${item.case}/identity`)}`,
       item.status === 'same' ? 'same' : `**${item.status}**`,
       digest(item.baselineDigest),
       digest(item.candidateDigest),
@@ -240,41 +258,51 @@ function identities(verdicts: readonly Verdict[]): string {
   return table(['device', 'case', 'output', 'baseline digest', 'candidate digest', 'first differing step', 'pinned ids', 'note'], 'lllllrll', rows);
 }
 
-function contract(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.flatMap((verdict) =>
+function contract(view: RunView, named: readonly Named[]): string {
+  const rows = named.flatMap(([name, verdict]) =>
     verdict.contract
       .filter((row) => row.status !== 'same')
-      .map((row) => [verdict.device, code(row.kernel), `**${row.status}**`, code(row.baseline), code(row.candidate), code(row.note)]),
+      .map((row) => [
+        verdict.device,
+        `${code(row.kernel)}${marks(view, `${name}/contract/${row.kernel}`)}`,
+        `**${row.status}**`,
+        code(row.baseline),
+        code(row.candidate),
+        code(row.note),
+      ]),
   );
   return table(['device', 'kernel or control', 'contract', 'baseline', 'candidate', 'note'], 'llllll', rows);
 }
 
-function pairs(verdict: Verdict, effect: Effect): string {
-  const rows = effect.pairs.map((row) => [
-    String(row.pair),
-    row.order,
-    `${row.baselineLeg}, ${row.candidateLeg}`,
-    number(row.baselineMs, 1),
-    number(row.candidateMs, 1),
-    percent(row.gainPercent),
-    row.flags.join('; ') || '–',
-  ]);
+function pairs(view: RunView, name: string, verdict: Verdict, effect: Effect): string {
+  const rows = effect.pairs.map((row) => {
+    const mark = (...fields: (keyof typeof row)[]): string => marks(view, ...fields.map((field) => `${pairName(name, effect.case, row.pair)}/${field}`));
+    return [
+      String(row.pair),
+      `${row.order}${mark('order')}`,
+      `${row.baselineLeg}, ${row.candidateLeg}${mark('baselineLeg', 'candidateLeg')}`,
+      `${number(row.baselineMs, 1)}${mark('baselineMs')}`,
+      `${number(row.candidateMs, 1)}${mark('candidateMs')}`,
+      `${percent(row.gainPercent)}${mark('gainPercent')}`,
+      row.flags.join('; ') || '–',
+    ];
+  });
   const text = table(['pair', 'order', 'legs (baseline, candidate)', 'baseline ms', 'candidate ms', 'gain', 'flags'], 'lllrrrl', rows);
   return `<details><summary>Pairs of ${verdict.device} (${verdict.evidence}), ${effect.case}</summary>\n\nTimed: ${code(effect.metric)}\n\n${text}\n\n</details>`;
 }
 
-function lines(verdict: Verdict): string {
+function lines(view: RunView, name: string, verdict: Verdict): string {
   if (verdict.lines.length === 0) return '';
   const masked = [...new Set(verdict.lines.flatMap((row) => row.masked))];
   const equal = verdict.lines.filter((row) => row.status === 'equal');
-  const rows = verdict.lines.map((row) => [
-    code(row.case),
+  const rows = verdict.lines.map((row, at) => [
+    `${code(row.case)}${marks(view, `${name}/line-${at + 1}`)}`,
     row.status === 'equal' ? 'equal' : `**${row.status}**`,
     row.baseline === null ? '–' : code(row.baseline),
     row.status === 'equal' ? '(same)' : row.candidate === null ? '–' : code(row.candidate),
   ]);
   const text = table(['case', 'line', 'baseline', 'candidate'], 'llll', rows);
-  const names = masked.length === 0 ? 'no field masked' : `masked: ${masked.map((name) => code(name)).join(', ')}`;
+  const names = masked.length === 0 ? 'no field masked' : `masked: ${masked.map((field) => code(field)).join(', ')}`;
   return `<details><summary>Lines of ${verdict.device} (${verdict.evidence}), ${verdict.suite}: ${equal.length} of ${verdict.lines.length} equal</summary>\n\n${names}\n\n${text}\n\n</details>`;
 }
 

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { addPairs } from '../add-pairs.ts';
+import { correct } from '../correct.ts';
 import { renderMarkdown } from '../core/report.ts';
 import { runId } from '../protocol/ids.ts';
-import { addPairsRequest, submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
+import { addPairsRequest, correctRequest, submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
 import { Refusal } from '../refusal.ts';
 import { listRunSummaries, viewRun } from '../run-view.ts';
 import { submitRun } from '../submit.ts';
@@ -28,6 +29,12 @@ export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono
       const id = parsed(runId, context.req.param('run'), 'run');
       const { run, jobs, sealed } = await addPairs(store, heads, carrier, log, id, await readBody(context, addPairsRequest));
       return context.json({ run, url: `${origin()}/runs/${run}`, jobs, sealed } satisfies SubmitResponse, 201);
+    })
+    .post('/api/runs/:run/corrections', async (context) => {
+      const id = context.req.param('run');
+      const { figure, text } = await readBody(context, correctRequest);
+      correct(store, log, existingRun(id), figure, text);
+      return context.json(existingRun(id), 201);
     })
     .get('/api/runs', (context) => context.json(listRunSummaries(store.queries)))
     .get('/api/runs/:run', (context) => context.json(existingRun(context.req.param('run'))))

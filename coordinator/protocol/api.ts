@@ -14,6 +14,7 @@ export const API_ROUTES = [
   ['GET', '/api/runs/:run', 'the whole run'],
   ['GET', '/api/runs/:run/report', 'the run as ?format=markdown or json'],
   ['GET', '/api/runs/:run/receipt', 'the raw files of a finished run and the SHA-256 of each, as a tar'],
+  ['POST', '/api/runs/:run/corrections', 'append a correction to a figure'],
   ['GET', '/api/forecasts', 'how forecasts came out, over all runs'],
   ['GET', '/api/devices', 'devices and what they are doing'],
   ['POST', '/api/devices/:device/register', 'an agent serves this device'],

@@ -4,7 +4,14 @@ import { runId } from './ids.ts';
 import { forecastScore } from './verdict.ts';
 
 /** A scored forecast with where it was scored. */
-export const forecastRow = forecastScore.extend({ run: runId, at: z.iso.datetime(), device: z.string(), suite: z.string(), candidate: z.string() });
+export const forecastRow = forecastScore.extend({
+  run: runId,
+  at: z.iso.datetime(),
+  device: z.string(),
+  suite: z.string(),
+  candidate: z.string(),
+  corrections: z.array(z.string()).optional().describe('what was appended to the median, or to this score'),
+});
 export type ForecastRow = z.infer<typeof forecastRow>;
 
 /** Forecasts whose stated confidence lies from `fromPercent` up to, and without, `toPercent`. */

@@ -20,6 +20,7 @@ import {
   postLeg,
   register,
   Repository,
+  runOf,
   sendTwoHeads,
   startCoordinator,
   submission,
@@ -198,6 +199,61 @@ it('of added pairs: verifies with the run that they were added to', async () => 
   const log = `runs/${run}/b60.decode/attempt-1/leg-00000/log.txt`;
   const done = await fleet('verify', await altered(file, (name, content) => (name === log ? content.replace('13536', '13537') : content)));
   expect(done.stdout).toMatch(/^differs: b60\/decode#1\/unicode\/pair-1\/baselineMs: the report says 13536, the raw files give 13537/);
+});
+
+describe('fleet correct', () => {
+  const wrong = 'Clocks were capped at 230 W; | measure again.';
+  const correct = (of: string, figure: string) => fleet('correct', of, '--figure', figure, '--text', wrong, '--url', coordinator.url);
+
+  it('is carried by the report, the page, the JSON, the terminal and the receipt; the figure stays', async () => {
+    const of = await measured({ forecast: '60% to 70% (90%)' });
+    const before = join(folder, 'before.tar');
+    await fleet('receipt', of, '--out', before, '--url', coordinator.url);
+    expect((await fleet('correct', of, '--list', '--url', coordinator.url)).stdout).toMatch(/^b60\/decode#1\/unicode\/medianPercent +65\.01/m);
+    expect(await correct(of, 'b60/decode#1/unicode/medianPercent')).toMatchObject({ status: 0, stdout: `†1 b60/decode#1/unicode/medianPercent: ${wrong}\n` });
+    expect((await correct(of, 'b60/decode#1/unicode/pair-2/gainPercent')).status).toBe(0);
+
+    const report = (await fleet('report', of, '--url', coordinator.url)).stdout;
+    expect(report).toMatch(/\| 65\.02 % \*\*†1\*\* \|/);
+    expect(report).toMatch(/\| 65\.04 % \*\*†2\*\* \|/);
+    expect(report).toContain('- **†1** `b60/decode#1/unicode/medianPercent` (stored: `65.01');
+    expect(report).toContain('`Clocks were capped at 230 W; \\| measure again.`');
+    const page = await (await fetch(`${coordinator.url}/runs/${of}`)).text();
+    expect(page).toMatch(/\+65\.02 %<\/span><a class="mark" href="#correction-1"/);
+    expect(page).toMatch(/\+65\.04<a class="mark" href="#correction-2"/);
+    expect(page).toMatch(/id="correction-1">†1 <code>b60\/decode#1\/unicode\/medianPercent<\/code>.*Clocks were capped/);
+    expect(JSON.parse((await fleet('report', of, '--json', '--url', coordinator.url)).stdout).corrections).toMatchObject([
+      { run: of, text: wrong },
+      { text: wrong },
+    ]);
+    expect((await fleet('watch', of, '--url', coordinator.url)).stdout).toContain(`corrected: b60/decode#1/unicode/medianPercent: ${wrong}`);
+    const after = join(folder, 'after.tar');
+    await fleet('receipt', of, '--out', after, '--url', coordinator.url);
+    expect((await fleet('verify', after)).stdout).toMatch(/^equal: /);
+    expect((await readArchive(createReadStream(after))).get('report.md')).toContain('**†1**');
+
+    expect((await fleet('forecasts', '--url', coordinator.url)).stdout).toContain(`65.02% † ${wrong}`);
+    expect(await (await fetch(`${coordinator.url}/forecasts`)).text()).toContain(`+65.02 † ${wrong}`);
+
+    // A correction that is taken out of a receipt is missed.
+    const without = await altered(after, (name, content) => (name === 'receipt.json' ? content.replace(/"corrections":\[.*?\]/, '"corrections":[]') : content));
+    expect((await fleet('verify', without)).stdout).toMatch(/^differs: report\.md line \d+: .*\nchanged: receipt\.json/);
+
+    // Its pairs are carried into a run that adds to it, its median is not that run's.
+    const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', of, '1', '--url', coordinator.url, '--json')).stdout));
+    await measure(added.run, added.jobs[0]!.job);
+    const view = await runOf(coordinator.url, added.run);
+    expect(view.corrections).toMatchObject([{ run: of, figure: 'b60/decode#1/unicode/pair-2/gainPercent' }]);
+    expect(await (await fetch(`${coordinator.url}/runs/${added.run}`)).text()).toMatch(/\+65\.04<a class="mark" href="#correction-1"/);
+  });
+
+  it('refuses a figure that the run does not have, and an empty text', async () => {
+    const done = await correct(run, 'b60/decode#1/unicode/meanPercent');
+    expect(done.status).toBe(2);
+    expect(done.stderr).toBe(`fleet: run ${run} has no figure b60/decode#1/unicode/meanPercent. next: see their names: fleet correct ${run} --list\n`);
+    expect((await fleet('correct', run, '--figure', 'b60/decode#1/verdict', '--text', ' ', '--url', coordinator.url)).status).toBe(2);
+    expect((await fleet('correct', run, '--url', coordinator.url)).stderr).toMatch(/^fleet: a correction names its figure/);
+  });
 });
 
 it('of decodes: one digit of a record names the figure', async () => {

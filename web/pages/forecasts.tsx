@@ -48,7 +48,7 @@ export function ForecastsPage({ summary }: { readonly summary: ForecastSummary }
               row.case,
               `${gain(row.lowPercent)} to ${gain(row.highPercent)}`,
               row.confidencePercent === null ? '–' : fixed(row.confidencePercent, 0),
-              gain(row.medianPercent),
+              gain(row.medianPercent) + (row.corrections ?? []).map((text) => ` † ${clean(text)}`).join(''),
               row.hit ? 'hit' : `missed by ${fixed(Math.abs(row.missPercent), 2)} points`,
             ])}
           />

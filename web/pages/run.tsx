@@ -1,8 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
+import { verdictName } from '../../coordinator/protocol/figures.ts';
 import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
 import type { Verdict } from '../../coordinator/protocol/verdict.ts';
 import { ContractRows } from '../parts/contract-rows.tsx';
+import { Corrections, Mark } from '../parts/corrections.tsx';
 import { Coverage } from '../parts/coverage.tsx';
 import { Effects } from '../parts/effects.tsx';
 import { EvidenceBadge } from '../parts/evidence-badge.tsx';
@@ -41,6 +43,7 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
           <span class="against">against</span> <code>{clean(baseline?.label ?? '')}</code>
         </h1>
         <VerdictTable view={view} />
+        <Corrections view={view} />
       </section>
       <section id="heads-section">
         <h2 id="heads">Heads and rule</h2>
@@ -102,7 +105,7 @@ function Job({ job, view }: { readonly job: JobView; readonly view: RunView }): 
       </h3>
       {job.verdicts.length === 0 && job.note !== '' && <p class="note">{clean(job.note)}</p>}
       {job.verdicts.map((verdict, i) => (
-        <Findings verdict={verdict} view={view} id={`${id}-${i}`} several={job.verdicts.length > 1} />
+        <Findings verdict={verdict} view={view} name={verdictName(job, i)} id={`${id}-${i}`} several={job.verdicts.length > 1} />
       ))}
       <Legs job={job} view={view} id={`legs-${id}`} />
       {job.attempts.length > 1 && (
@@ -122,11 +125,13 @@ function Job({ job, view }: { readonly job: JobView; readonly view: RunView }): 
 function Findings({
   verdict,
   view,
+  name,
   id,
   several,
 }: {
   readonly verdict: Verdict;
   readonly view: RunView;
+  readonly name: string;
   readonly id: string;
   readonly several: boolean;
 }): Child {
@@ -134,6 +139,7 @@ function Findings({
     <>
       <p class="finding">
         <VerdictBadge word={verdict.verdict} />
+        <Mark view={view} names={[`${name}/verdict`, `${name}/reason`, `${name}/contract`, ...verdict.lines.map((_, at) => `${name}/line-${at + 1}`)]} />
         <span>
           {several && (
             <>
@@ -143,7 +149,7 @@ function Findings({
           {clean(verdict.reason)}
         </span>
       </p>
-      <Effects verdict={verdict} view={view} id={`effect-${id}`} />
+      <Effects verdict={verdict} view={view} name={name} id={`effect-${id}`} />
       <Identities rows={verdict.identities} id={`identity-${id}`} />
       <LineRows rows={verdict.lines} id={`lines-${id}`} title={verdict.contract.length > 0 ? 'Contract lines' : 'Printed lines'} />
       <ContractRows rows={verdict.contract} id={`contract-${id}`} />

@@ -1,25 +1,39 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
+import { pairName } from '../../coordinator/protocol/figures.ts';
 import type { RunView } from '../../coordinator/protocol/run.ts';
 import type { Effect, Verdict } from '../../coordinator/protocol/verdict.ts';
 import { clean, count, fixed, gain, milliseconds, probability } from '../show.ts';
+import { Mark } from './corrections.tsx';
 import { PairPlot } from './pair-plot.tsx';
 
+interface EffectsProps {
+  readonly verdict: Verdict;
+  readonly view: RunView;
+  /** What names of the verdict's figures start with. */
+  readonly name: string;
+  readonly id: string;
+}
+
 /** Every case's pairs in run order, its figures, and what the rule says. Gains come from the verdict, never from a page. */
-export function Effects({ verdict, view, id }: { readonly verdict: Verdict; readonly view: RunView; readonly id: string }): Child {
+export function Effects({ verdict, view, name, id }: EffectsProps): Child {
   if (verdict.effects.length === 0) return null;
   const metrics = [...new Set(verdict.effects.map((effect) => clean(effect.metric)))];
   return (
     <>
       <p class="note">Gain = (baseline − candidate) / baseline of each pair; positive is faster. Timed, in ms: {metrics.join(' | ')}.</p>
       {verdict.effects.map((effect) => (
-        <CaseEffect effect={effect} verdict={verdict} view={view} id={`${id}-${effect.case}`} />
+        <CaseEffect effect={effect} verdict={verdict} view={view} name={name} id={`${id}-${effect.case}`} />
       ))}
     </>
   );
 }
 
-function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; readonly verdict: Verdict; readonly view: RunView; readonly id: string }): Child {
+function CaseEffect({ effect, verdict, view, name, id }: EffectsProps & { readonly effect: Effect }): Child {
+  const mark = (...fields: (keyof Effect)[]): Child => <Mark view={view} names={fields.map((field) => `${name}/${effect.case}/${field}`)} />;
+  const ofPair = (pair: number, ...fields: string[]): Child => (
+    <Mark view={view} names={fields.map((field) => `${pairName(name, effect.case, pair)}/${field}`)} />
+  );
   const forecasts = (verdict.forecasts ?? []).filter((score) => score.case === effect.case);
   const pooled = view.pooledModes?.find(
     (item) => item.device === verdict.device && item.suite === verdict.suite && item.case === effect.case && view.arms[item.arm]?.label === verdict.candidate,
@@ -27,9 +41,11 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
   return (
     <div class="case">
       <h4 id={id}>
-        {effect.case} <span class="figure">{gain(effect.medianPercent)} %</span> <span class="aside">median of {count(effect.pairs.length, 'pair')}</span>
+        {effect.case} <span class="figure">{gain(effect.medianPercent)} %</span>
+        {mark('medianPercent')} <span class="aside">median of {count(effect.pairs.length, 'pair')}</span>
         <span class="rule">
           rule <strong class={effect.ruleMet ? 'good' : 'bad'}>{effect.ruleMet ? 'met' : 'not met'}</strong>: {effect.ruleNote}
+          {mark('ruleMet', 'ruleNote')}
         </span>
       </h4>
       <div class="split">
@@ -66,11 +82,20 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
                       {pair.pair}
                     </th>
                     <td>{pair.order === 'baseline-first' ? 'baseline' : 'candidate'}</td>
-                    <td class="n">{milliseconds(pair.baselineMs)}</td>
+                    <td class="n">
+                      {milliseconds(pair.baselineMs)}
+                      {ofPair(pair.pair, 'baselineMs', 'baselineLeg')}
+                    </td>
                     <td class="n dim">{pair.baselineLeg}</td>
-                    <td class="n">{milliseconds(pair.candidateMs)}</td>
+                    <td class="n">
+                      {milliseconds(pair.candidateMs)}
+                      {ofPair(pair.pair, 'candidateMs', 'candidateLeg')}
+                    </td>
                     <td class="n dim">{pair.candidateLeg}</td>
-                    <td class={pair.gainPercent > 0 ? 'n strong' : 'n strong loss'}>{gain(pair.gainPercent)}</td>
+                    <td class={pair.gainPercent > 0 ? 'n strong' : 'n strong loss'}>
+                      {gain(pair.gainPercent)}
+                      {ofPair(pair.pair, 'gainPercent', 'order')}
+                    </td>
                   </tr>
                   {pair.flags.map((flag) => (
                     <tr class="flag">
@@ -87,10 +112,10 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
       </div>
       <dl class="facts">
         <Fact name="range">
-          {gain(effect.minPercent)} to {gain(effect.maxPercent)} %
+          {gain(effect.minPercent)} to {gain(effect.maxPercent)} %{mark('minPercent', 'maxPercent')}
         </Fact>
         <Fact name="Hodges–Lehmann">
-          {gain(effect.hodgesLehmannPercent)} %{' '}
+          {gain(effect.hodgesLehmannPercent)} %{mark('hodgesLehmannPercent', 'interval')}{' '}
           {effect.interval === null ? (
             <span class="aside">no 95 % interval from fewer than 6 pairs</span>
           ) : (
@@ -100,7 +125,8 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
           )}
         </Fact>
         <Fact name="sign-flip p">
-          {probability(effect.signFlipP)}{' '}
+          {probability(effect.signFlipP)}
+          {mark('signFlipP', 'signFlipTwoSidedP', 'smallestP')}{' '}
           <span class="aside">
             one-sided{effect.signFlipTwoSidedP !== undefined && `, two-sided ${probability(effect.signFlipTwoSidedP)}`}; least that{' '}
             {count(effect.pairs.length, 'pair')} can reach: {probability(effect.smallestP)}
@@ -108,7 +134,7 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
         </Fact>
         {effect.order && (
           <Fact name="order effect">
-            second place {fixed(effect.order.secondSlowerPercent, 2)} % slower{' '}
+            second place {fixed(effect.order.secondSlowerPercent, 2)} % slower{mark('order')}{' '}
             <span class="aside">
               p {probability(effect.order.p)}; {effect.order.baselineFirst} baseline first, {effect.order.candidateFirst} candidate first
             </span>
@@ -137,7 +163,7 @@ function CaseEffect({ effect, verdict, view, id }: { readonly effect: Effect; re
         )}
         {effect.medianWithoutFlaggedPercent !== null && (
           <Fact name="without flagged">
-            {gain(effect.medianWithoutFlaggedPercent)} % <span class="aside">not binding</span>
+            {gain(effect.medianWithoutFlaggedPercent)} %{mark('medianWithoutFlaggedPercent')} <span class="aside">not binding</span>
           </Fact>
         )}
         {forecasts.map((score) => (

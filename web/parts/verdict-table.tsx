@@ -1,7 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
+import { verdictName } from '../../coordinator/protocol/figures.ts';
 import type { RunView } from '../../coordinator/protocol/run.ts';
 import { clean } from '../show.ts';
+import { Mark } from './corrections.tsx';
 import { EvidenceBadge } from './evidence-badge.tsx';
 import { VerdictBadge, VerdictHelp } from './verdict-badge.tsx';
 
@@ -51,7 +53,7 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
                   </tr>,
                 ];
               }
-              return job.verdicts.map((verdict) => (
+              return job.verdicts.map((verdict, at) => (
                 <tr>
                   {start}
                   {several && (
@@ -61,6 +63,7 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
                   )}
                   <td>
                     <VerdictBadge word={verdict.verdict} />
+                    <Mark view={view} names={[`${verdictName(job, at)}/verdict`, `${verdictName(job, at)}/reason`]} />
                   </td>
                   <td>{clean(verdict.reason)}</td>
                 </tr>
