@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { figuresOf } from '../core/figures.ts';
 import { runView } from '../protocol/run.ts';
 import { CliError } from './cli-error.ts';
-import { clientOf, withService, type ServiceFlags } from './options.ts';
+import { clientOf, runArgument, withService, type ServiceFlags } from './options.ts';
 import { plain, print, printJson, table } from './output.ts';
 
 interface CorrectFlags extends ServiceFlags {
@@ -16,13 +16,13 @@ export function registerCorrect(program: Command): void {
   const command = program
     .command('correct')
     .description('append a correction to a figure of a run; every later report and page of the figure carries it')
-    .argument('<run>', 'run id')
+    .argument('<run>', 'run id', runArgument)
     .option('--figure <name>', 'name of the figure, such as b60/decode#1/unicode/medianPercent')
     .option('--text <text>', 'what is wrong with it')
     .option('--list', 'print the names and values of the figures instead');
   withService(command).action(async (run: string, flags: CorrectFlags) => {
     const client = clientOf(flags);
-    const route = `/api/runs/${encodeURIComponent(run)}`;
+    const route = `/api/runs/${run}`;
     if (flags.list) {
       const figures = figuresOf(await client.get(route, runView));
       if (flags.json) printJson({ schema: 1, run, figures });
