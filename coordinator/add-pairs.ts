@@ -1,5 +1,6 @@
 /** More pairs of a judged run: a run of its own that goes on with the order, under the same rule, sealed with the seal it adds to. */
 import { listArms } from '../db/queries/arms.ts';
+import { findImport } from '../db/queries/imports.ts';
 import { listJobs, type JobRow } from '../db/queries/jobs.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, type RunRow } from '../db/queries/runs.ts';
@@ -22,6 +23,7 @@ import { submitRun, type SubmittedRun } from './submit.ts';
 export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log: Log, id: string, { pairs, key }: AddPairsRequest): Promise<SubmittedRun> {
   const { queries } = store;
   const run = findRun(queries, id);
+  if (!run && findImport(queries, id)) throw new Refusal('conflict', `run ${id} was imported and is read-only`, 'submit its heads here');
   if (!run) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
   const jobs = timedJobs(queries, run);
   const suites = [...new Set(jobs.map((job) => job.suite))];

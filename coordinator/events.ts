@@ -19,6 +19,7 @@ export const EVENTS = {
   'head.added': { level: 'info', message: 'the objects of a head arrived' },
   'run.submitted': { level: 'info', message: 'a run was sealed' },
   'figure.corrected': { level: 'info', message: 'a correction was appended to a figure' },
+  'run.imported': { level: 'info', message: 'a receipt or bare records were imported' },
   'job.enqueued': { level: 'info', message: 'a job was put into its device queue' },
   'job.judged': { level: 'info', message: 'a verdict was stored' },
   'job.not-judged': { level: 'error', message: 'the legs are in, but the verdict could not be computed' },

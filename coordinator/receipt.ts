@@ -33,6 +33,7 @@ type RawFile = ArchiveFile & { readonly sha256: string };
 export function receiptOf(queries: Queries, blobs: BlobStore, id: string): Readable {
   const run = findRun(queries, id);
   const shown = viewRun(queries, 'urn:fleet', id);
+  if (!run && shown) throw new Refusal('conflict', `run ${id} was imported`, 'use the file that it was imported from');
   if (!run || !shown) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
   if (!shown.done) throw new Refusal('conflict', `run ${id} is not done, and a receipt is of all of it`, `fleet watch ${id}`);
   // What other runs say of these trees is no part of this run, and an address belongs to one coordinator.

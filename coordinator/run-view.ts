@@ -2,6 +2,7 @@
 import { listArms } from '../db/queries/arms.ts';
 import { listAttempts } from '../db/queries/attempts.ts';
 import { findDevice } from '../db/queries/devices.ts';
+import { findImport, listImports } from '../db/queries/imports.ts';
 import { listJobs, type JobRow } from '../db/queries/jobs.ts';
 import { listLegResults } from '../db/queries/leg-results.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
@@ -24,7 +25,7 @@ const MAX_LISTED_RUNS = 50;
 /** @param origin of the coordinator, such as http://127.0.0.1:7420. @returns null for an unknown run. */
 export function viewRun(queries: Queries, origin: string, id: string): RunView | null {
   const run = findRun(queries, id);
-  if (!run) return null;
+  if (!run) return viewImport(queries, origin, id);
   const arms = listArms(queries, id);
   const labels = arms.map((arm) => arm.label);
   const rows = listJobs(queries, id);
@@ -60,8 +61,35 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
   };
 }
 
-/** The newest runs, newest first. */
+/** A run that was imported, with what was appended to its figures here. */
+function viewImport(queries: Queries, origin: string, id: string): RunView | null {
+  const row = findImport(queries, id);
+  if (!row) return null;
+  return { ...row.view, url: `${origin}/runs/${id}`, corrections: [...(row.view.corrections ?? []), ...correctionsIn(queries, id, [])] };
+}
+
+/** The newest runs, newest first; those that were imported stand where they were submitted. */
 export function listRunSummaries(queries: Queries): RunSummary[] {
+  const imported = listImports(queries, MAX_LISTED_RUNS).map(({ view, kind }): RunSummary => ({
+    run: view.run,
+    submittedAt: view.submittedAt,
+    imported: kind,
+    arms: view.arms.map((arm) => arm.label),
+    jobs: view.jobs.map(({ device, suite, state, note, verdicts, legs }) => ({
+      device,
+      suite,
+      state,
+      note,
+      verdicts: verdicts.map((verdict) => verdict.verdict),
+      legsDone: legs.filter((leg) => leg.measure !== null).length,
+      legs: legs.length,
+    })),
+    done: true,
+  }));
+  return [...measuredSummaries(queries), ...imported].toSorted((a, b) => b.submittedAt.localeCompare(a.submittedAt)).slice(0, MAX_LISTED_RUNS);
+}
+
+function measuredSummaries(queries: Queries): RunSummary[] {
   return listRuns(queries, MAX_LISTED_RUNS).map((run) => {
     const rows = listJobs(queries, run.id);
     const verdicts = shownVerdicts(queries, rows, brokenSeal(queries, run));

@@ -178,7 +178,7 @@ describe('migrations', () => {
   it('of another version are refused', () => {
     store.close();
     sql("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)");
-    expect(() => openStore(file)).toThrow(/has 5 migrations and these sources have 4.*next:/);
+    expect(() => openStore(file)).toThrow(/has 7 migrations and these sources have 6.*next:/);
     sql("DELETE FROM __drizzle_migrations WHERE hash = 'later'");
     store = openStore(file);
   });

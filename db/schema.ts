@@ -2,7 +2,7 @@
  * Every table. SQLite is the truth of fleet: what stands here happened, and Redis can be rebuilt from it.
  *
  * Times are ISO 8601 text in UTC. JSON columns hold protocol types. Rows that seal a run (runs' rule and seal, arms, planned legs)
- * rows that were measured (leg results, events) and corrections never change: triggers of migrations 0001 and 0003 refuse it.
+ * rows that were measured (leg results, events), corrections and imports never change: triggers of migrations 0001, 0003 and 0005.
  */
 import { foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { Manifest, ManifestSuite } from '../coordinator/protocol/manifest.ts';
@@ -213,4 +213,18 @@ export const corrections = sqliteTable(
     at: text('at').notNull(),
   },
   (table) => [index('corrections_run').on(table.run)],
+);
+
+/** Runs that were imported, whole as they are shown; read-only. Their files are blobs. `sha256` is that of what was imported. */
+export const imports = sqliteTable(
+  'imports',
+  {
+    run: text('run').primaryKey(),
+    kind: text('kind').$type<'receipt' | 'records'>().notNull(),
+    sha256: text('sha256').notNull(),
+    at: text('at').notNull(),
+    submittedAt: text('submitted_at').notNull(),
+    view: text('view', { mode: 'json' }).$type<RunView>().notNull(),
+  },
+  (table) => [uniqueIndex('imports_sha256').on(table.sha256), index('imports_submitted').on(table.submittedAt)],
 );

@@ -8,6 +8,7 @@ import { registerDemo } from './demo.ts';
 import { registerDevices } from './devices.ts';
 import { registerEngine } from './engine.ts';
 import { registerForecasts } from './forecasts.ts';
+import { registerImport } from './import.ts';
 import { progress } from './output.ts';
 import { registerPairs } from './pairs.ts';
 import { registerReceipt } from './receipt.ts';
@@ -39,6 +40,7 @@ for (const register of [
   registerReceipt,
   registerVerify,
   registerCorrect,
+  registerImport,
   registerPairs,
   registerForecasts,
   registerDevices,

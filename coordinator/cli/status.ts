@@ -42,7 +42,14 @@ export function registerStatus(program: Command): void {
         runs.flatMap((summary) =>
           summary.jobs.map((job) => {
             const status = job.verdicts.length > 0 ? [job.verdicts.join(', ')] : [job.state, `${job.legsDone} of ${job.legs} legs`, job.note];
-            return [summary.run, summary.submittedAt, summary.arms.join(' against '), job.device, job.suite, status.filter(Boolean).join(', ')];
+            return [
+              summary.run + (summary.imported === undefined ? '' : ' (imported)'),
+              summary.submittedAt,
+              summary.arms.join(' against '),
+              job.device,
+              job.suite,
+              status.filter(Boolean).join(', '),
+            ];
           }),
         ),
       ),

@@ -28,7 +28,9 @@ interface Section {
 export function renderMarkdown(view: RunView): string {
   const named = view.jobs.flatMap((job) => job.verdicts.map((verdict, at): Named => [verdictName(job, at), verdict]));
   const verdicts = named.map(([, verdict]) => verdict);
-  const head = [title(view), verdictTable(view), evidenceNote(view), correctionList(view, code), coverage(view)].filter(Boolean).join('\n\n');
+  const head = [title(view), importedNote(view), verdictTable(view), evidenceNote(view), correctionList(view, code), coverage(view)]
+    .filter(Boolean)
+    .join('\n\n');
   const sections: Section[] = [
     { title: 'heads and devices', text: heads(view) },
     { title: 'rule', text: sealText(view) },
@@ -89,7 +91,18 @@ function table(header: readonly string[], align: string, rows: readonly (readonl
 function title(view: RunView): string {
   const [baseline, ...candidates] = view.arms;
   const state = view.done ? '' : '\n\n**The run is not done; what follows is what is in so far.**';
-  return `### fleet [${view.run}](${view.url}): ${candidates.map((arm) => code(arm.label)).join(', ')} against ${code(baseline?.label ?? '')}${state}`;
+  const against = candidates.length === 0 ? '' : `${candidates.map((arm) => code(arm.label)).join(', ')} against `;
+  return `### fleet [${view.run}](${view.url}): ${against}${code(baseline?.label ?? '')}${state}`;
+}
+
+function importedNote(view: RunView): string {
+  if (view.imported === undefined) return '';
+  const { kind, at, sha256 } = view.imported;
+  const what =
+    kind === 'receipt'
+      ? 'a receipt of another coordinator, whose figures follow from its raw files'
+      : 'bare engine records: **no lock, no sealed rule, no head recorded**';
+  return `**Imported** ${at} from ${what} (SHA-256 ${code(sha256)}). Read-only.`;
 }
 
 function verdictTable(view: RunView): string {

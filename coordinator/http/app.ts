@@ -15,6 +15,7 @@ import { guard } from './guard.ts';
 import { headRoutes } from './heads.ts';
 import { healthRoutes } from './health.ts';
 import { jobRoutes } from './jobs.ts';
+import { importRoutes } from './imports.ts';
 import { receiptRoutes } from './receipts.ts';
 import { runRoutes } from './runs.ts';
 import { replyRefusal } from './wire.ts';
@@ -42,6 +43,7 @@ export function buildApp(service: Service, pages: Hono): Hono {
   app.route('/', headRoutes(service));
   app.route('/', runRoutes(service));
   app.route('/', receiptRoutes(service));
+  app.route('/', importRoutes(service));
   app.route('/', forecastRoutes(service));
   app.route('/', deviceRoutes(service));
   app.route('/', jobRoutes(service));

@@ -15,6 +15,8 @@ export const API_ROUTES = [
   ['GET', '/api/runs/:run/report', 'the run as ?format=markdown or json'],
   ['GET', '/api/runs/:run/receipt', 'the raw files of a finished run and the SHA-256 of each, as a tar'],
   ['POST', '/api/runs/:run/corrections', 'append a correction to a figure'],
+  ['POST', '/api/imports/receipts', 'import a receipt (streamed body), read-only'],
+  ['POST', '/api/imports/records', 'import bare engine records, read-only'],
   ['GET', '/api/forecasts', 'how forecasts came out, over all runs'],
   ['GET', '/api/devices', 'devices and what they are doing'],
   ['POST', '/api/devices/:device/register', 'an agent serves this device'],

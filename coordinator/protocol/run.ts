@@ -102,7 +102,12 @@ export const plannedLeg = z.object({
 });
 export type PlannedLeg = z.infer<typeof plannedLeg>;
 
-export const runArm = armRequest.extend({ tree: sha1.describe('git tree of the head'), subject: z.string() });
+/** `unknown`: bare engine records that were imported do not say. */
+export const runArm = armRequest.extend({
+  head: sha1.or(z.literal('unknown')),
+  tree: sha1.or(z.literal('unknown')).describe('git tree of the head'),
+  subject: z.string(),
+});
 
 /** What the agent measured about one leg, apart from what the engine wrote. */
 export const legMeasure = z.object({
@@ -172,6 +177,24 @@ export const correctRequest = z.strictObject({ figure: z.string().min(1).max(500
 /** What was appended to a figure; the figure itself stays as the records gave it. */
 export const correction = correctRequest.extend({ run: runId.describe('whose figure it is'), at: z.iso.datetime() });
 
+/** A run that was not measured for this coordinator. It is read-only: no pairs, no receipt. */
+export const importedFrom = z.object({
+  kind: z.enum(['receipt', 'records']).describe('records: bare engine records; no lock, no sealed rule, no head'),
+  at: z.iso.datetime(),
+  sha256: sha256.describe('of the receipt; of the canonical JSON of the records’ SHA-256s and labels'),
+});
+
+/** POST /api/imports/records: engine records of a machine that reaches nothing, one file an arm; the first is the baseline. */
+export const importRecordsRequest = z.strictObject({
+  device: deviceName,
+  files: z
+    .array(z.strictObject({ label: z.string().min(1).max(200), records: z.string() }))
+    .min(1)
+    .max(8),
+});
+export type ImportRecordsRequest = z.infer<typeof importRecordsRequest>;
+export const importResponse = z.object({ run: runId, url: z.url() });
+
 /** GET /api/runs/:id — everything pages and reports show. */
 export const runView = z.object({
   schema: z.literal(1),
@@ -193,6 +216,7 @@ export const runView = z.object({
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),
+  imported: importedFrom.optional(),
   corrections: z.array(correction).optional().describe('oldest first; those of pairs of the runs that this one adds to among them'),
   pooledModes: z.array(pooledModes).optional().describe('only cases that showed a leg of another mode in any run'),
 });
@@ -201,6 +225,7 @@ export type RunView = z.infer<typeof runView>;
 export const runSummary = z.object({
   run: runId,
   submittedAt: z.iso.datetime(),
+  imported: importedFrom.shape.kind.optional(),
   arms: z.array(z.string()),
   jobs: z.array(
     z.object({ device: z.string(), suite: z.string(), state: jobState, note: z.string(), verdicts: z.array(z.string()), legsDone: z.int(), legs: z.int() }),

@@ -103,6 +103,7 @@ function Runs({ runs, evidence }: { readonly runs: readonly RunSummary[]; readon
             <tr>
               <th scope="row">
                 <a href={`/runs/${run.run}`}>{run.run}</a>
+                {run.imported !== undefined && <span class="aside"> imported</span>}
               </th>
               <td>
                 <time datetime={run.submittedAt}>{when(run.submittedAt)}</time>

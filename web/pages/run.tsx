@@ -40,8 +40,9 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
               <code>{clean(arm.label)}</code>
             </>
           ))}{' '}
-          <span class="against">against</span> <code>{clean(baseline?.label ?? '')}</code>
+          {candidates.length > 0 && <span class="against">against</span>} <code>{clean(baseline?.label ?? '')}</code>
         </h1>
+        <Imported view={view} />
         <VerdictTable view={view} />
         <Corrections view={view} />
       </section>
@@ -69,13 +70,27 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
             {markdown}
           </pre>
         </details>
-        {view.done && (
+        {view.done && view.imported === undefined && (
           <p>
             <a href={`/api/runs/${view.run}/receipt`}>Receipt</a>: every raw file of this run with its SHA-256, for <code>fleet verify</code>.
           </p>
         )}
       </section>
     </>
+  );
+}
+
+function Imported({ view }: { readonly view: RunView }): Child {
+  if (view.imported === undefined) return null;
+  const { kind, at, sha256 } = view.imported;
+  return (
+    <p class="warn">
+      Imported <time datetime={at}>{when(at)}</time>, read-only, from{' '}
+      {kind === 'receipt'
+        ? 'a receipt of another coordinator, whose figures follow from its raw files'
+        : 'bare engine records: no lock, no sealed rule, no head recorded'}
+      . SHA-256 <code class="hash">{sha256}</code>
+    </p>
   );
 }
 
