@@ -18,6 +18,7 @@ import type { Log } from './events.ts';
 import { AttemptFailure, AttemptStopped } from './failure.ts';
 import type { Heads } from './heads.ts';
 import { finishLeg, prepareLeg } from './leg.ts';
+import { readMachineState } from './machine-state.ts';
 import { preflight } from './preflight.ts';
 import { prepareHead } from './prepare.ts';
 import type { Spool } from './spool.ts';
@@ -165,8 +166,9 @@ async function runLegs(spec: JobSpec, context: JobContext, supervisor: Superviso
     board.set('running', spec.job, { leg: leg.index });
     const kept = join(state.legs, spec.job, String(spec.attempt), String(leg.index));
     const prepared = await prepareLeg(spec, leg, { worktree, kept, scratchRoot: state.scratchRoot, marker }, adapter);
+    const before = await readMachineState(adapter);
     const report = await supervisor.runLeg(prepared.command);
-    const post = await finishLeg(spec, prepared, report);
+    const post = await finishLeg(spec, prepared, report, { before, after: await readMachineState(adapter) });
     const { outcome, exitCode, wallMs } = post.measure;
     log.event('leg.ended', { job: spec.job, attempt: spec.attempt, leg: leg.index, outcome, exitCode, wallMs });
     await spool.write(spec, leg.index, post);

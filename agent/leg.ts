@@ -67,11 +67,11 @@ export async function prepareLeg(
 }
 
 /** What is posted for a leg that ended. Removes its scratch folders. */
-export async function finishLeg(job: JobSpec, prepared: PreparedLeg, report: LegReport): Promise<LegPost> {
+export async function finishLeg(job: JobSpec, prepared: PreparedLeg, report: LegReport, machine: LegMeasure['machine']): Promise<LegPost> {
   const records = job.spec.kind === 'lines' ? { text: null, note: '' } : await readRecords(prepared.recordsFile);
   await rm(prepared.scratch, { recursive: true, force: true });
   const { log, stdoutBytes } = joinLog(report.ran?.stdout ?? '', report.ran?.stderr ?? '');
-  return { measure: measureOf(report, stdoutBytes, records.note), records: records.text, log };
+  return { measure: { ...measureOf(report, stdoutBytes, records.note), machine }, records: records.text, log };
 }
 
 /** The measure of one leg. `outcome` speaks the engine's exit statuses; judging is the coordinator's. */

@@ -297,7 +297,7 @@ function pairs(view: RunView, name: string, verdict: Verdict, effect: Effect): s
       `${number(row.baselineMs, 1)}${mark('baselineMs')}`,
       `${number(row.candidateMs, 1)}${mark('candidateMs')}`,
       `${percent(row.gainPercent)}${mark('gainPercent')}`,
-      row.flags.join('; ') || '–',
+      [...row.flags, ...(row.machine ?? []).map((text) => code(text))].join('; ') || '–',
     ];
   });
   const text = table(['pair', 'order', 'legs (baseline, candidate)', 'baseline ms', 'candidate ms', 'gain', 'flags'], 'lllrrrl', rows);

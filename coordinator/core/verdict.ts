@@ -12,7 +12,8 @@ import { judgeContract } from './judge-contract.ts';
 import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { judgeLines } from './judge-lines.ts';
-import { checkLegs, legsOf, type ReadLeg } from './validity.ts';
+import { machineDefect, stateDifferences } from './machine-state.ts';
+import { checkLegs, legName, legsOf, type ReadLeg } from './validity.ts';
 
 type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
 
@@ -25,8 +26,24 @@ type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'eff
 export function judge(input: JudgeInput): Verdict {
   const validity = checkLegs(input);
   if (validity.word !== 'valid') return verdictOf(input, { word: validity.word, reason: sentence(validity.reason) });
-  const findings = withOneCommand(input, setAside(input, findingsOf(input, validity.legs)));
+  const defect = machineDefect(validity.legs.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine })));
+  if (defect !== null) return verdictOf(input, { word: 'void', reason: sentence(defect) });
+  const findings = withStates(withOneCommand(input, setAside(input, findingsOf(input, validity.legs))), validity.legs);
   return verdictOf(input, { ...findings, reason: sentence(findings.reason) });
+}
+
+/** Puts the differences of the machine's states beside each pair. */
+function withStates(findings: Findings, legs: readonly ReadLeg[]): Findings {
+  if (findings.effects === undefined) return findings;
+  const measured = new Map(legs.map((leg) => [leg.index, leg.measure]));
+  const effects = findings.effects.map((effect) => ({
+    ...effect,
+    pairs: effect.pairs.map((pair) => {
+      const machine = stateDifferences(measured.get(pair.baselineLeg)!, measured.get(pair.candidateLeg)!);
+      return machine.length === 0 ? pair : { ...pair, machine };
+    }),
+  }));
+  return { ...findings, effects };
 }
 
 /** What identifies a job's candidate that was never measured. */

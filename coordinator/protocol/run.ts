@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { evidence } from '../../engine/protocol.ts';
 import { caseName, casePath, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
+import { machineState } from './machine.ts';
 import { manifestSuite } from './manifest.ts';
 import { jobState, legOutcome, attemptState } from './states.ts';
 import { modeShare, verdict } from './verdict.ts';
@@ -122,6 +123,7 @@ export const legMeasure = z.object({
   note: z.string(),
   /** UTF-8 bytes of the log that are stdout; the rest is stderr. Absent: the whole log counts as stdout. */
   stdoutBytes: z.int().min(0).optional(),
+  machine: z.object({ before: machineState, after: machineState }).optional().describe('around the leg; absent from agents of earlier versions'),
 });
 export type LegMeasure = z.infer<typeof legMeasure>;
 

@@ -42,6 +42,7 @@ export const pairRow = z.object({
   candidateMs: z.number(),
   gainPercent: z.number(),
   flags: z.array(z.string()).describe('e.g. "candidate leg 1.9× its arm’s median"'),
+  machine: z.array(z.string()).optional().describe('how the machine’s states before the two legs differ; absent where they do not, or nothing is known'),
 });
 export type PairRow = z.infer<typeof pairRow>;
 

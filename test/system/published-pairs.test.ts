@@ -2,10 +2,12 @@
  * Published pairs through the whole path: a `lines` suite that prints the published times, run by a real agent for a real coordinator.
  * What people once calculated by hand, and once wrongly, is calculated from what the legs printed.
  */
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listAdapters } from '../../agent/inventory.ts';
 import { PUBLISHED_PAIRS } from '../../coordinator/core/testing/oracle.ts';
+import type { LegMeasure } from '../../coordinator/protocol/run.ts';
 import type { Verdict } from '../../coordinator/protocol/verdict.ts';
 import { finishedRun, startAgent, submitHeads } from './agent-process.ts';
 import { CHECKOUT, Cleanup } from './agent-support.ts';
@@ -33,6 +35,7 @@ echo "RESULT $1 decode_ms=$(sed -n "\${leg}p" "$1.txt"): passed=1 total=1"
 
 const cleanup = new Cleanup();
 let verdict: Verdict;
+let states: (LegMeasure['machine'] | undefined)[];
 let report: string;
 let page: string;
 
@@ -52,7 +55,9 @@ beforeAll(async () => {
     repository.commit(times('candidate')),
   ];
   const run = await submitHeads(coordinator.url, repository, heads, 'replay');
-  verdict = (await finishedRun(coordinator.url, run)).jobs[0]!.verdicts[0]!;
+  const job = (await finishedRun(coordinator.url, run)).jobs[0]!;
+  verdict = job.verdicts[0]!;
+  states = job.legs.map((leg) => leg.measure?.machine);
   report = String((await call(coordinator.url, 'GET', `/api/runs/${run}/report`)).body);
   page = await (await fetch(`${coordinator.url}/runs/${run}`)).text();
 });
@@ -77,4 +82,8 @@ it('report and page show the figures of the stored records', () => {
     expect(report).toContain(`${figure} %`);
     expect(page).toContain(`+${figure}`);
   }
+});
+
+it('every leg has the machine’s state before and after it; a software device has no GPU to ask', () => {
+  for (const machine of states) expect(machine).toMatchObject({ before: { kernel: release(), gpu: null, gpuClients: null }, after: { kernel: release() } });
 });

@@ -97,7 +97,7 @@ function CaseEffect({ effect, verdict, view, name, id }: EffectsProps & { readon
                       {ofPair(pair.pair, 'gainPercent', 'order')}
                     </td>
                   </tr>
-                  {pair.flags.map((flag) => (
+                  {[...pair.flags, ...(pair.machine ?? []).map(clean)].map((flag) => (
                     <tr class="flag">
                       <td></td>
                       <td colspan={6}>⚑ {flag}</td>

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { MachineState } from '../protocol/machine.ts';
+import { stateDifferences } from './machine-state.ts';
+import { decodeJob, measure, withLeg } from './testing/jobs.ts';
+import { decode } from './testing/records.ts';
+import { judge } from './verdict.ts';
+
+const GPU = {
+  driver: '570.86',
+  smClockMhz: 1980,
+  memoryClockMhz: 3201,
+  temperatureC: 41,
+  powerW: 120,
+  powerCapW: 700,
+  powerCapDefaultW: 700,
+  throttle: '0x0000000000000001',
+};
+type Changes = Omit<Partial<MachineState>, 'gpu'> & { gpu?: Partial<typeof GPU> | null };
+const state = ({ gpu, ...changes }: Changes = {}): MachineState => ({
+  kernel: '6.8.0',
+  load: 0.4,
+  memAvailableKiB: 100 * 1024 * 1024,
+  swapUsedKiB: 0,
+  governor: 'performance',
+  gpuClients: [],
+  ...changes,
+  gpu: gpu === null ? null : { ...GPU, ...gpu },
+});
+const around = (before: Changes = {}, after: Changes = {}): { machine: { before: MachineState; after: MachineState } } => ({
+  machine: { before: state(before), after: state(after) },
+});
+const UNKNOWN: MachineState = { kernel: null, load: null, memAvailableKiB: null, swapUsedKiB: null, governor: null, gpu: null, gpuClients: null };
+
+describe('the legs of a pair', () => {
+  it('that ran alike, or of which nothing is known, show no difference', () => {
+    expect(stateDifferences(around(), around({ load: 0.9, gpu: { temperatureC: 44 } }))).toEqual([]);
+    expect(stateDifferences(around(), { machine: { before: UNKNOWN, after: UNKNOWN } })).toEqual([]);
+    expect(stateDifferences(around(), {})).toEqual([]);
+  });
+
+  it('show what differs, baseline first, and a cap below the default', () => {
+    expect(
+      stateDifferences(around(), around({ load: 3, swapUsedKiB: 2048, governor: 'powersave', gpu: { smClockMhz: 1410, temperatureC: 84, powerCapW: 230 } })),
+    ).toEqual([
+      'SM clock 1980 MHz against 1410 MHz',
+      'temperature 41 °C against 84 °C',
+      'power cap 700 W against 230 W',
+      'load 0.4 against 3',
+      'swap used 0 MiB against 2 MiB',
+      'CPU governor performance against powersave',
+      'power capped at 32.86 % of the default',
+    ]);
+  });
+});
+
+describe('a verdict', () => {
+  const job = decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : 900 })]);
+  const withState = (index: number, before: Changes, after: Changes = {}) =>
+    judge(withLeg({ ...job, legs: job.legs.map((leg) => ({ ...leg, measure: measure(around()) })) }, index, { measure: measure(around(before, after)) }));
+
+  it('shows the differences beside the pair, and is decided by the times', () => {
+    const verdict = withState(2, { gpu: { temperatureC: 60 } });
+    expect(verdict.verdict).toBe('rule-met');
+    expect(verdict.effects[0]!.pairs.map((pair) => pair.machine)).toEqual([undefined, ['temperature 41 °C against 60 °C'], undefined]);
+  });
+
+  it('is void where the driver or kernel changed, or somebody else was on the GPU, with the leg', () => {
+    expect(withState(3, {}, { gpu: { driver: '580.1' } })).toMatchObject({
+      verdict: 'void',
+      effects: [],
+      reason: expect.stringMatching(/^the GPU driver changed: 570\.86 before leg 0 .*, 580\.1 after leg 3 /) as string,
+    });
+    expect(withState(3, { kernel: '6.9.0' }).reason).toMatch(/^the kernel changed: 6\.8\.0 before leg 0 .*, 6\.9\.0 before leg 3 /);
+    expect(withState(4, { gpuClients: ['77 /usr/bin/ollama'] }).reason).toMatch(
+      /^another process was on the GPU before leg 4 \(.*\): 77 \/usr\/bin\/ollama\.$/,
+    );
+  });
+
+  it('is not void where the machine cannot tell', () => {
+    expect(withState(1, { gpu: null, gpuClients: null, kernel: null }).verdict).toBe('rule-met');
+  });
+});

@@ -1,0 +1,59 @@
+/** Machine state around legs: what makes them no evidence, and how the legs of a pair differ. */
+import type { MachineState } from '../protocol/machine.ts';
+import type { LegMeasure } from '../protocol/run.ts';
+
+type Measured = Pick<LegMeasure, 'machine'>;
+type Described = Measured & { readonly name: string };
+
+/** A driver or kernel that changed, or another process on the GPU; null when there is none, or the machine cannot tell. @param legs in run order. */
+export function machineDefect(legs: readonly Described[]): string | null {
+  const moments = legs.flatMap(({ name, machine }) =>
+    machine === undefined
+      ? []
+      : [
+          { name: `before ${name}`, state: machine.before },
+          { name: `after ${name}`, state: machine.after },
+        ],
+  );
+  const busy = moments.find(({ state }) => (state.gpuClients?.length ?? 0) > 0);
+  if (busy !== undefined) return `another process was on the GPU ${busy.name}: ${busy.state.gpuClients!.join(', ')}`;
+  for (const [what, of] of [
+    ['the GPU driver', (state: MachineState) => state.gpu?.driver ?? null],
+    ['the kernel', (state: MachineState) => state.kernel],
+  ] as const) {
+    const known = moments.flatMap(({ name, state }) => (of(state) === null ? [] : [{ name, value: of(state)! }]));
+    const other = known.find(({ value }) => value !== known[0]!.value);
+    if (other !== undefined) return `${what} changed: ${known[0]!.value} ${known[0]!.name}, ${other.value} ${other.name}`;
+  }
+  return null;
+}
+
+/** Apart from a leg's own doing: differences this large are worth a look. Each is a share of the larger value, but for °C and load. */
+const NOTABLE = { clock: 0.05, power: 0.01, memory: 0.1, temperatureC: 5, load: 1 } as const;
+
+/** How the states before the two legs of a pair differ, and what throttles them: short sentences, baseline first. What is unknown is left out. */
+export function stateDifferences(baseline: Measured, candidate: Measured): string[] {
+  if (baseline.machine === undefined || candidate.machine === undefined) return [];
+  const [a, b] = [baseline.machine.before, candidate.machine.before];
+  const share = (x: number, y: number): number => Math.abs(x - y) / Math.max(Math.abs(x), Math.abs(y), Number.MIN_VALUE);
+  const gap = (x: number, y: number): number => Math.abs(x - y);
+  const figures: [name: string, unit: string, x: number | null | undefined, y: number | null | undefined, apart: (x: number, y: number) => boolean][] = [
+    ['SM clock', 'MHz', a.gpu?.smClockMhz, b.gpu?.smClockMhz, (x, y) => share(x, y) > NOTABLE.clock],
+    ['memory clock', 'MHz', a.gpu?.memoryClockMhz, b.gpu?.memoryClockMhz, (x, y) => share(x, y) > NOTABLE.clock],
+    ['temperature', '°C', a.gpu?.temperatureC, b.gpu?.temperatureC, (x, y) => gap(x, y) >= NOTABLE.temperatureC],
+    ['power cap', 'W', a.gpu?.powerCapW, b.gpu?.powerCapW, (x, y) => share(x, y) > NOTABLE.power],
+    ['load', '', a.load, b.load, (x, y) => gap(x, y) >= NOTABLE.load],
+    ['memory available', 'MiB', mib(a.memAvailableKiB), mib(b.memAvailableKiB), (x, y) => share(x, y) > NOTABLE.memory],
+    ['swap used', 'MiB', mib(a.swapUsedKiB), mib(b.swapUsedKiB), (x, y) => x !== y],
+  ];
+  const text = (value: number, unit: string): string => `${Number(value.toFixed(2))}${unit === '' ? '' : ` ${unit}`}`;
+  const differing = figures.flatMap(([name, unit, x, y, apart]) =>
+    x === null || x === undefined || y === null || y === undefined || !apart(x, y) ? [] : [`${name} ${text(x, unit)} against ${text(y, unit)}`],
+  );
+  if (a.governor !== null && b.governor !== null && a.governor !== b.governor) differing.push(`CPU governor ${a.governor} against ${b.governor}`);
+  const capped = [a, b].find(({ gpu }) => gpu?.powerCapW != null && gpu.powerCapDefaultW != null && gpu.powerCapW < gpu.powerCapDefaultW)?.gpu;
+  if (capped) differing.push(`power capped at ${text((100 * capped.powerCapW!) / capped.powerCapDefaultW!, '%')} of the default`);
+  return differing;
+}
+
+const mib = (kib: number | null): number | null => (kib === null ? null : Math.round(kib / 1024));
