@@ -154,7 +154,16 @@ function Findings({
     <>
       <p class="finding">
         <VerdictBadge word={verdict.verdict} />
-        <Mark view={view} names={[`${name}/verdict`, `${name}/reason`, `${name}/contract`, ...verdict.lines.map((_, at) => `${name}/line-${at + 1}`)]} />
+        <Mark
+          view={view}
+          names={[
+            `${name}/verdict`,
+            `${name}/reason`,
+            `${name}/contract`,
+            ...verdict.identities.map((item) => `${name}/${item.case}/identity`),
+            ...verdict.lines.map((_, at) => `${name}/line-${at + 1}`),
+          ]}
+        />
         <span>
           {several && (
             <>

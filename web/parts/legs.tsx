@@ -1,7 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
+import type { MachineState } from '../../coordinator/protocol/machine.ts';
 import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
 import { clean, count, fixed } from '../show.ts';
+import { Mark } from './corrections.tsx';
 
 /** The job's legs in the sealed order, with how each ended and links to its raw log and records. */
 export function Legs({ job, view, id }: { readonly job: JobView; readonly view: RunView; readonly id: string }): Child {
@@ -37,6 +39,7 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
                 peak MiB
               </th>
               <th scope="col">lock before, after</th>
+              <th scope="col">machine before</th>
               <th scope="col">raw</th>
             </tr>
           </thead>
@@ -45,6 +48,7 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
               <tr>
                 <th scope="row" class="n">
                   {leg.index}
+                  <Mark view={view} names={[`${job.device}/${job.suite}/leg-${leg.index}`]} />
                 </th>
                 <td>
                   <code>{clean(view.arms[leg.arm]?.label ?? `arm ${leg.arm}`)}</code>
@@ -55,6 +59,7 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
                 <td class="n">{leg.measure === null ? '–' : fixed(leg.measure.wallMs / 1000, 2)}</td>
                 <td class="n">{leg.measure?.vmHwmKiB == null ? '–' : fixed(leg.measure.vmHwmKiB / 1024, 0)}</td>
                 <td>{leg.measure === null ? '–' : `${held(leg.measure.lockHeldBefore)}, ${held(leg.measure.lockHeldAfter)}`}</td>
+                <td>{leg.measure === null ? '–' : stateText(leg.measure.machine?.before)}</td>
                 <td>
                   <Blob sha={leg.log} name="log" leg={leg.index} />
                   {leg.log !== null && leg.records !== null && ' · '}
@@ -68,6 +73,17 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
       </div>
     </details>
   );
+}
+
+/** What the machine said of itself before the leg; what it could not tell is unknown. */
+function stateText(state: MachineState | undefined): string {
+  if (state === undefined) return 'not recorded';
+  const known = (value: number | null | undefined, digits: number, unit: string): string => (value == null ? 'unknown' : `${fixed(value, digits)}${unit}`);
+  const { gpu } = state;
+  const free = state.memAvailableKiB === null ? null : state.memAvailableKiB / 1024 / 1024;
+  const host = `load ${known(state.load, 1, '')}, ${known(free, 1, ' GiB')} available, governor ${clean(state.governor ?? 'unknown')}`;
+  if (gpu === null) return `${host}; GPU unknown`;
+  return `${host}; SM ${known(gpu.smClockMhz, 0, ' MHz')}, ${known(gpu.temperatureC, 0, ' °C')}, cap ${known(gpu.powerCapW, 0, ' W')}, driver ${clean(gpu.driver ?? 'unknown')}`;
 }
 
 const held = (locked: boolean): string => (locked ? 'held' : 'NOT HELD');
