@@ -15,6 +15,7 @@ test.each<[string, Partial<Contract>, string]>([
   ['a variant in no family', { families: { 'serial-k': ['scalar'] } }, 'variant vec4 is in 0 families'],
   ['a variant in two', { families: { one: ['scalar', 'vec4'], two: ['vec4'] } }, 'variant vec4 is in 2 families'],
   ['a member that is no variant', { families: { 'serial-k': [...qmm.kernel.variants, 'vec8'] } }, 'family member vec8'],
+  ['a shape for a variant that is none', { shapes: [{ ...whole.shapes[0]!, variants: ['vec8'] }] }, 'a shape names vec8'],
   ['no exact fill and no reason', { fills: whole.fills.filter(({ kind }) => kind !== 'exact') }, 'no exact fill and does not say why'],
   ['a reason for a fill that is there', { absent: { stress: 'none' } }, 'has a stress fill and says why it has none'],
   ['a name used twice', { shapes: [whole.shapes[0]!, whole.shapes[0]!] }, 'used twice'],

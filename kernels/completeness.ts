@@ -12,6 +12,8 @@ export function contractFault(contract: Contract): string {
   }
   const stranger = placed.find((variant) => !kernel.variants.includes(variant));
   if (stranger !== undefined) return `family member ${stranger} is no variant of the kernel`;
+  const unknown = shapes.flatMap((shape) => shape.variants ?? []).find((variant) => !kernel.variants.includes(variant));
+  if (unknown !== undefined) return `a shape names ${unknown}, which is no variant of the kernel`;
   for (const kind of KINDS) {
     const given = fills.some((fill) => fill.kind === kind);
     const reason = contract.absent?.[kind] ?? '';

@@ -32,7 +32,7 @@ export interface Launch {
   readonly workgroupBytes: number;
 }
 
-export type KernelGroup = 'projection' | 'pointwise' | 'datamove' | 'attention' | 'gdn' | 'greedy';
+export type KernelGroup = 'projection' | 'pointwise' | 'datamove' | 'attention' | 'gdn' | 'greedy' | 'fused';
 
 /** One field of the uniform block, as declared in the WGSL struct. */
 export interface ParamSpec {
@@ -111,6 +111,8 @@ export interface ContractShape<S extends Shape = Shape> {
   readonly shape: S;
   /** Names of the fills to run; absent: all. Large shapes name the one or two that show most. */
   readonly fills?: readonly string[];
+  /** Names of the variants to run; absent: all. For shapes that are large for the sake of some. The limits gate asks all. */
+  readonly variants?: readonly string[];
 }
 
 /**
@@ -174,11 +176,15 @@ export interface Contract<S extends Shape = Shape> {
 
 /**
  * A planted fault: one line of the shipped WGSL changed so that the named gate must go red. `find` must occur exactly once
- * in NAME.wgsl, so that a control cannot drift from the shader; the edited shader must compile.
+ * in its file, so that a control cannot drift from the shader; the edited shader must compile.
  */
 export interface Control {
   readonly name: string;
   readonly gate: 1 | 2 | 3 | 4;
+  /** `shared/NAME.wgsl`, an include of the kernel; absent: its own NAME.wgsl. */
+  readonly file?: `shared/${string}.wgsl`;
   readonly find: string;
   readonly replace: string;
+  /** The family whose variants the fault is in, where no other can show it: gates 2 and 3 then run no others. */
+  readonly family?: string;
 }

@@ -1,4 +1,4 @@
-import type { Control } from './contract.ts';
+import type { Control, Kernel } from './contract.ts';
 
 /** A control that no longer fits its shader: its line is not there, or is there more than once. */
 export class ControlDrifted extends Error {}
@@ -14,4 +14,23 @@ export function plant(file: string, source: string, control: Control): string {
   }
   if (control.find === control.replace) throw new ControlDrifted(`control "${control.name}" changes nothing in ${file}`);
   return source.replace(control.find, () => control.replace);
+}
+
+/** A kernel's own shader, as a path from kernels/ on. */
+export function ownShader({ name }: Pick<Kernel, 'name'>): string {
+  return `${name}/${name}.wgsl`;
+}
+
+/** Every file of a kernel's shader in the order of its text: the includes, then its own. */
+export function shaderFiles(kernel: Pick<Kernel, 'name' | 'includes'>): readonly string[] {
+  return [...kernel.includes.map((name) => `shared/${name}.wgsl`), ownShader(kernel)];
+}
+
+/** The file that a control edits. @throws ControlDrifted when the kernel does not include it. */
+export function plantedFile(kernel: Pick<Kernel, 'name' | 'includes'>, control: Control): string {
+  const file = control.file ?? ownShader(kernel);
+  if (shaderFiles(kernel).includes(file)) return file;
+  throw new ControlDrifted(
+    `control "${control.name}" edits ${file}, which ${kernel.name} does not include; it includes ${kernel.includes.join(', ') || 'nothing'}`,
+  );
 }

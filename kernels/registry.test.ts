@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { plant } from './plant.ts';
+import { plant, plantedFile } from './plant.ts';
 import { kernelNames, loadKernel, loadRegistry } from './registry.ts';
 
 describe('the shipped folders', () => {
@@ -15,9 +15,12 @@ describe('the shipped folders', () => {
   });
 
   test('every control finds its line exactly once in the shipped shader, under a name of its own', async () => {
-    for (const { kernel, controls, files } of await loadRegistry()) {
-      const source = readFileSync(files.wgsl, 'utf8');
-      for (const control of controls) expect(plant(kernel.name, source, control)).not.toBe(source);
+    for (const { kernel, controls } of await loadRegistry()) {
+      for (const control of controls) {
+        const file = plantedFile(kernel, control);
+        const source = readFileSync(new URL(file, import.meta.url), 'utf8');
+        expect(plant(file, source, control)).not.toBe(source);
+      }
       expect(new Set(controls.map(({ name }) => name)).size).toBe(controls.length);
     }
   });

@@ -1,7 +1,7 @@
 import type { Control } from '../contract.ts';
 
 export const controls: readonly Control[] = [
-  { name: 'current row dropped', gate: 3, find: '  sum += weight[channel * params.taps + past] * current;', replace: '  sum += 0.0 * current;' },
+  { name: 'current row dropped', gate: 3, find: '  sum = fma(weight[channel * params.taps + past], current, sum);', replace: '  sum += 0.0 * current;' },
   { name: 'state not moved', gate: 3, find: '    if (tap > 0u) {', replace: '    if (tap > 1u) {' },
   {
     name: 'silu result kept as state',
@@ -14,7 +14,7 @@ export const controls: readonly Control[] = [
   {
     name: 'sum kept in fp16',
     gate: 4,
-    find: '    sum += weight[channel * params.taps + tap] * value;',
+    find: '    sum = fma(weight[channel * params.taps + tap], value, sum);',
     replace: '    sum = quantizeToF16(sum + weight[channel * params.taps + tap] * value);',
   },
 ];

@@ -23,13 +23,13 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var sum = 0.0;
   for (var tap = 0u; tap < past; tap++) {
     let value = state[tap * params.channels + channel];
-    sum += weight[channel * params.taps + tap] * value;
+    sum = fma(weight[channel * params.taps + tap], value, sum);
     // The state moves up by one column as it is read.
     if (tap > 0u) {
       state[(tap - 1u) * params.channels + channel] = value;
     }
   }
-  sum += weight[channel * params.taps + past] * current;
+  sum = fma(weight[channel * params.taps + past], current, sum);
   state[(past - 1u) * params.channels + channel] = current;
   out[channel] = sum * sigmoid(sum);
 }

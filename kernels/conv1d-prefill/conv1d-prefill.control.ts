@@ -10,12 +10,12 @@ export const controls: readonly Control[] = [
   },
   { name: 'state of a short chunk lost', gate: 3, find: '    let c = params.rows + i;', replace: '    let c = max(params.rows, past) + i;' },
   { name: 'silu forgotten', gate: 3, find: ' = sum * sigmoid(sum);', replace: ' = sum;' },
-  { name: 'last row not written', gate: 2, find: 'row < params.rows; row++', replace: 'row + 1u < params.rows; row++' },
+  { name: 'last row not written', gate: 2, find: 'row < min(params.rows, ', replace: 'row < min(params.rows - 1u, ' },
   { name: 'half the lanes', gate: 1, find: '@compute @workgroup_size(64)', replace: '@compute @workgroup_size(32)' },
   {
     name: 'sum kept in fp16',
     gate: 4,
-    find: '      sum += weight[channel * params.taps + tap] * value;',
+    find: '      sum = fma(weight[channel * params.taps + tap], value, sum);',
     replace: '      sum = quantizeToF16(sum + weight[channel * params.taps + tap] * value);',
   },
 ];

@@ -8,6 +8,9 @@ export type Conv1dPrefillShape = {
   readonly taps: number;
 };
 
+/** Rows of a lane. */
+const BLOCK = 16;
+
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
   { name: 'channels', type: 'u32' },
@@ -36,14 +39,19 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
     refuseUnless(variant === 'default', 'conv1d-prefill', `has no variant ${variant}, only default`);
     refuseUnless(rows >= 1, 'conv1d-prefill', 'needs at least one row');
     refuseUnless(taps >= 2, 'conv1d-prefill', 'needs at least 2 taps, since one tap has no state to bind');
-    refuseUnless(channels <= MAX_WORKGROUPS * 64, 'conv1d-prefill', `serves up to ${MAX_WORKGROUPS * 64} channels`);
+    refuseUnless(taps <= BLOCK + 1, 'conv1d-prefill', `serves up to ${BLOCK + 1} taps, so that only the first block of rows meets the state`);
+    refuseUnless(
+      channels <= MAX_WORKGROUPS * 64 && rows <= MAX_WORKGROUPS * BLOCK,
+      'conv1d-prefill',
+      `serves up to ${MAX_WORKGROUPS * 64} channels and ${MAX_WORKGROUPS * BLOCK} rows`,
+    );
     return {
       kernel: 'conv1d-prefill',
       variant,
       entryPoint: 'main',
       constants: {},
       params: packParams(PARAMS, { rows, channels, taps }),
-      workgroups: [Math.ceil(channels / 64), 1, 1],
+      workgroups: [Math.ceil(channels / 64), Math.ceil(rows / BLOCK), 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,
     };

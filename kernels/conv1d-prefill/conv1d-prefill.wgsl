@@ -1,4 +1,5 @@
-// One lane owns one channel and walks its rows, so that updating the state in place is free of races.
+// One lane owns one channel of a block of 16 rows. Only the first block meets the state, which it updates in place when it has read it:
+// its rows reach back past the first row, and with at most 17 taps no other block's do.
 // Reduction: taps products in rising order, oldest tap first. Depth: taps. Then silu: one exp, one sum, one quotient, one product.
 struct Params {
   rows: u32,
@@ -12,6 +13,8 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 @group(0) @binding(4) var<uniform> params: Params;
 
+const BLOCK = 16u;
+
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let channel = id.x;
@@ -20,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   // Column c of the history followed by the rows: the state for c < past, row c − past after it.
   let past = params.taps - 1u;
-  for (var row = 0u; row < params.rows; row++) {
+  for (var row = id.y * BLOCK; row < min(params.rows, (id.y + 1u) * BLOCK); row++) {
     var sum = 0.0;
     for (var tap = 0u; tap < params.taps; tap++) {
       let c = row + tap;
@@ -30,9 +33,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       } else {
         value = x[(c - past) * params.channels + channel];
       }
-      sum += weight[channel * params.taps + tap] * value;
+      sum = fma(weight[channel * params.taps + tap], value, sum);
     }
     out[row * params.channels + channel] = sum * sigmoid(sum);
+  }
+  if (id.y > 0u) {
+    return;
   }
   // Rising order reads each old column before it is overwritten (rows ≥ 1).
   for (var i = 0u; i < past; i++) {

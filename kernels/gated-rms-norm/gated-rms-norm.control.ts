@@ -3,7 +3,7 @@ import type { Control } from '../contract.ts';
 export const controls: readonly Control[] = [
   { name: 'last level of the tree dropped', gate: 3, find: '    if (lane < apart) {', replace: '    if (lane < apart && apart > 1u) {' },
   { name: 'half the lanes', gate: 1, find: '@compute @workgroup_size(LANES)', replace: '@compute @workgroup_size(32)' },
-  { name: 'squares kept in fp16', gate: 4, find: '    sum += value * value;', replace: '    sum = quantizeToF16(sum + value * value);' },
+  { name: 'squares kept in fp16', gate: 4, find: '    sum = fma(value, value, sum);', replace: '    sum = quantizeToF16(sum + value * value);' },
   {
     name: 'tree kept in bf16',
     gate: 4,

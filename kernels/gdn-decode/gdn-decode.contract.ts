@@ -1,5 +1,5 @@
 import type { Contract, ContractShape } from '../contract.ts';
-import { DELTA_RULE_BOUNDS, deltaRuleExpect, deltaRuleFills, deltaRuleReplay } from '../shared/delta-rule-contract.ts';
+import { DELTA_RULE_BOUNDS, deltaRuleExpect, deltaRuleFills, deltaRuleReplayOut } from '../shared/delta-rule-contract.ts';
 import { gdnDecodeReference } from './gdn-decode.reference.ts';
 import { gdnDecode, type GdnDecodeShape } from './gdn-decode.ts';
 
@@ -30,6 +30,6 @@ export const contract: Contract<GdnDecodeShape> = {
   absent: { exact: 'the decay is an exp, which may be off by 3 ULP for any argument, 0 included' },
   expect: (shape, contents) => deltaRuleExpect(gdnDecodeReference, shape, contents),
   sums: [
-    { name: 'recall and answer', shape: served('', 1, 1, 2, 64, 8, 3).shape, fill: 'stress', output: 'out', family: 'recurrence', replay: deltaRuleReplay },
+    { name: 'recall and answer', shape: served('', 1, 1, 2, 64, 8, 3).shape, fill: 'stress', output: 'out', family: 'recurrence', replay: deltaRuleReplayOut },
   ],
 };

@@ -44,7 +44,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     for (var t = 0u; t * LANES + lane < DK; t++) {
       row[t] = state[stateBase + t * LANES + lane];
       row[t] *= decay;
-      recall += row[t] * k[keyBase + t * LANES + lane];
+      recall = fma(row[t], k[keyBase + t * LANES + lane], recall);
     }
   }
   recalled[first + lane] = recall;
@@ -59,9 +59,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let value = v[params.vOffset + head * params.dv + j];
     let delta = beta[head] * (value - old);
     for (var t = 0u; t * LANES + lane < DK; t++) {
-      row[t] += delta * k[keyBase + t * LANES + lane];
+      row[t] = fma(delta, k[keyBase + t * LANES + lane], row[t]);
       state[stateBase + t * LANES + lane] = row[t];
-      answer += row[t] * q[keyBase + t * LANES + lane];
+      answer = fma(row[t], q[keyBase + t * LANES + lane], answer);
     }
   }
   answers[first + lane] = answer;

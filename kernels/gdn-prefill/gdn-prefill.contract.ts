@@ -1,5 +1,5 @@
 import type { Contract, ContractShape } from '../contract.ts';
-import { DELTA_RULE_BOUNDS, deltaRuleExpect, deltaRuleFills, deltaRuleReplay } from '../shared/delta-rule-contract.ts';
+import { DELTA_RULE_BOUNDS, deltaRuleExpect, deltaRuleFills, deltaRuleReplayOut } from '../shared/delta-rule-contract.ts';
 import { gdnPrefillReference } from './gdn-prefill.reference.ts';
 import { gdnPrefill, type GdnPrefillShape } from './gdn-prefill.ts';
 
@@ -31,6 +31,6 @@ export const contract: Contract<GdnPrefillShape> = {
   absent: { exact: 'the decay is an exp, which may be off by 3 ULP for any argument, 0 included' },
   expect: (shape, contents) => deltaRuleExpect(gdnPrefillReference, shape, contents),
   sums: [
-    { name: 'recall and answer', shape: served('', 1, 1, 2, 64, 8, 3).shape, fill: 'stress', output: 'out', family: 'recurrence', replay: deltaRuleReplay },
+    { name: 'recall and answer', shape: served('', 1, 1, 2, 64, 8, 3).shape, fill: 'stress', output: 'out', family: 'recurrence', replay: deltaRuleReplayOut },
   ],
 };

@@ -13,6 +13,6 @@ export const controls: readonly Control[] = [
   },
   { name: 'last value not written', gate: 2, find: '  if (held && lane == 0u) {', replace: '  if (held && lane == 0u && j + 1u < params.dv) {' },
   { name: 'half the columns', gate: 1, find: '@compute @workgroup_size(LANES, COLUMNS)', replace: '@compute @workgroup_size(8, 4)' },
-  { name: 'recall kept in fp16', gate: 4, find: '      recall += row[t]', replace: '      recall = quantizeToF16(recall); recall += row[t]' },
-  { name: 'answer kept in fp16', gate: 4, find: '      answer += row[t]', replace: '      answer = quantizeToF16(answer); answer += row[t]' },
+  { name: 'recall kept in fp16', gate: 4, find: '      recall = fma(row[t]', replace: '      recall = quantizeToF16(recall); recall = fma(row[t]' },
+  { name: 'answer kept in fp16', gate: 4, find: '      answer = fma(row[t]', replace: '      answer = quantizeToF16(answer); answer = fma(row[t]' },
 ];

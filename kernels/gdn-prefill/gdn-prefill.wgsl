@@ -55,7 +55,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     var recall = 0.0;
     for (var t = 0u; t * LANES + lane < DK; t++) {
       row[t] *= decay;
-      recall += row[t] * k[keyBase + t * LANES + lane];
+      recall = fma(row[t], k[keyBase + t * LANES + lane], recall);
     }
     recalled[first + lane] = recall;
     workgroupBarrier();
@@ -71,8 +71,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let delta = beta[gate] * (value - old);
     var answer = 0.0;
     for (var t = 0u; t * LANES + lane < DK; t++) {
-      row[t] += delta * k[keyBase + t * LANES + lane];
-      answer += row[t] * q[keyBase + t * LANES + lane];
+      row[t] = fma(delta, k[keyBase + t * LANES + lane], row[t]);
+      answer = fma(row[t], q[keyBase + t * LANES + lane], answer);
     }
     answers[first + lane] = answer;
     workgroupBarrier();

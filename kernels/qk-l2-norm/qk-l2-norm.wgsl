@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   var sum = 0.0;
   for (var i = lane; i < params.dk; i += LANES) {
     let value = x[source + i];
-    sum += value * value;
+    sum = fma(value, value, sum);
   }
   sums[lane] = sum;
   workgroupBarrier();

@@ -1,8 +1,8 @@
 import type { BoundedOutput, Contents, Contract, ContractShape, Fill } from '../contract.ts';
 import type { Random } from '../random.ts';
-import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
 import { bitsOf } from '../shared/float-bits.ts';
-import { headNormBounds, replaySquares } from '../shared/norm-bounds.ts';
+import { replaySquares } from '../shared/norm-bounds.ts';
+import { angleTable, turnedHeadBounds } from '../shared/turned-bounds.ts';
 import { qkNormRopeGateReference } from './qk-norm-rope-gate.reference.ts';
 import { qkNormRopeGate, type QkNormRopeGateShape } from './qk-norm-rope-gate.ts';
 
@@ -45,15 +45,6 @@ function headsOf(shape: QkNormRopeGateShape, of: 'q' | 'k'): { row: number; star
   });
 }
 
-/** The table that the engine computes: theta 1e7, float64, then float32. */
-function angles({ context, rotary }: QkNormRopeGateShape): Float32Array {
-  const half = rotary / 2;
-  return Float32Array.from({ length: context * rotary }, (_, i) => {
-    const angle = Math.floor(i / rotary) * 1e7 ** -((i % half) / half);
-    return i % rotary < half ? Math.cos(angle) : Math.sin(angle);
-  });
-}
-
 interface FillParts {
   readonly position: (shape: QkNormRopeGateShape) => number;
   readonly head: (random: Random, index: number, x: Float32Array) => void;
@@ -75,7 +66,7 @@ function fill(name: string, kind: Fill['kind'], { position, head, gate }: FillPa
       }
       for (const [index, { start }] of headsOf(shape, 'k').entries()) head(random, index + 1, kProj.subarray(start, start + headDim));
       const weight = Float32Array.from({ length: 2 * headDim }, () => random.decades(1e-2, 1e2));
-      return { qg, kProj, weight, table: angles(shape), position: Uint32Array.of(Math.max(0, position(shape))) };
+      return { qg, kProj, weight, table: angleTable(shape.context, shape.rotary), position: Uint32Array.of(Math.max(0, position(shape))) };
     },
   };
 }
@@ -109,7 +100,6 @@ const fills: readonly Fill<QkNormRopeGateShape>[] = [
 /** Expected `q` or `k`: the norm's bounds carried through the rotation. */
 function expectHeads(shape: QkNormRopeGateShape, inputs: Inputs, of: 'q' | 'k', values: Float64Array): BoundedOutput {
   const { headDim, rotary, context } = shape;
-  const half = rotary / 2;
   const x = of === 'q' ? inputs.qg : inputs.kProj;
   const weight = inputs.weight.subarray(of === 'q' ? 0 : headDim, of === 'q' ? headDim : 2 * headDim);
   const spec = new Float64Array(values.length);
@@ -117,28 +107,9 @@ function expectHeads(shape: QkNormRopeGateShape, inputs: Inputs, of: 'q' | 'k', 
   for (const [index, { row, start }] of headsOf(shape, of).entries()) {
     const at = inputs.position[0]! + row;
     if (at >= context) continue;
-    const head = x.subarray(start, start + headDim);
-    const scale = 1 / Math.sqrt(head.reduce((sum, value) => sum + value * value, 0) / headDim + EPS);
-    const norm = headNormBounds(head, weight, EPS);
-    const normed = (i: number): number => Math.abs(head[i]! * scale * weight[i]!);
-    for (const [bound, error, u] of [
-      [spec, norm.spec, U_SPEC],
-      [depth, norm.depth, U_NEAREST],
-    ] as const) {
-      for (let i = 0; i < headDim; i++) {
-        let total = error[i]!;
-        if (i < rotary) {
-          const partner = i < half ? i + half : i - half;
-          const cos = Math.abs(inputs.table[at * rotary + (i % half)]!);
-          const sin = Math.abs(inputs.table[at * rotary + half + (i % half)]!);
-          const self = normed(i) + error[i]!;
-          const other = normed(partner) + error[partner]!;
-          total = cos * error[i]! + sin * error[partner]! + gamma(2, u) * (self * cos + other * sin) + FLUSH * (self + other + cos + sin + 3);
-        }
-        // Where a value is NaN or infinite its class is due, and no bound applies.
-        bound[index * headDim + i] = Number.isFinite(total) ? total : 0;
-      }
-    }
+    const bounds = turnedHeadBounds(x.subarray(start, start + headDim), weight, EPS, inputs.table.subarray(at * rotary, (at + 1) * rotary));
+    spec.set(bounds.spec, index * headDim);
+    depth.set(bounds.depth, index * headDim);
   }
   return { kind: 'bounded', values, spec, depth };
 }

@@ -24,8 +24,8 @@ export const controls: readonly Control[] = [
     find: 'inverseSqrt(sums[0] / f32(params.headDim) + params.eps)',
     replace: 'inverseSqrt(sums[0] / f32(params.headDim)) + params.eps',
   },
-  { name: 'turned the other way', gate: 3, find: ' - turning[i + half] * table', replace: ' + turning[i + half] * table' },
-  { name: 'neighbours paired', gate: 3, find: 'turning[i - half] * table[angle + i];', replace: 'turning[i - 1u] * table[angle + i];' },
+  { name: 'turned the other way', gate: 3, find: '-(turning[i + half] * table[', replace: '(turning[i + half] * table[' },
+  { name: 'neighbours paired', gate: 3, find: 'turning[i - half] * table[angle + i]', replace: 'turning[i - 1u] * table[angle + i]' },
   { name: 'position ignored', gate: 3, find: '  let at = position[0] + row;', replace: '  let at = row;' },
   {
     name: 'read past the table',
@@ -45,7 +45,7 @@ export const controls: readonly Control[] = [
     find: '      gate[destination + i] =',
     replace: '      if (i < params.rotary) { continue; } gate[destination + i] =',
   },
-  { name: 'squares kept in fp16', gate: 4, find: '    sum += value * value;', replace: '    sum = quantizeToF16(sum + value * value);' },
+  { name: 'squares kept in fp16', gate: 4, find: '    sum = fma(value, value, sum);', replace: '    sum = quantizeToF16(sum + value * value);' },
   {
     name: 'tree kept in bf16',
     gate: 4,

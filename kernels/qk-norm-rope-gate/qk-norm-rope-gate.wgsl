@@ -2,7 +2,7 @@
 // Operations and their order are those of qk-norm and rope, so that the chain of the two gives the same bits; rotated elements pass
 // through workgroup memory, since an element's partner belongs to another lane.
 // Reduction: lane t sums squares of elements t, t+64, … in rising order (ceil(headDim/64) additions), then a workgroup tree
-// of 6 levels adds lane pairs 32, 16, 8, 4, 2, 1 apart. Depth: ceil(headDim/64) + 6. Rotation: two products and one sum.
+// of 6 levels adds lane pairs 32, 16, 8, 4, 2, 1 apart. Depth: ceil(headDim/64) + 6. Rotation: a product and an fma.
 struct Params {
   rows: u32,
   heads: u32,
@@ -55,7 +55,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   var sum = 0.0;
   for (var i = lane; i < params.headDim; i += LANES) {
     let value = element(isKey, source + i);
-    sum += value * value;
+    sum = fma(value, value, sum);
   }
   sums[lane] = sum;
   workgroupBarrier();
@@ -80,9 +80,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     var made = 0.0;
     if (at < params.context) {
       if (i < half) {
-        made = turning[i] * table[angle + i] - turning[i + half] * table[angle + half + i];
+        made = fma(turning[i], table[angle + i], -(turning[i + half] * table[angle + half + i]));
       } else if (i < params.rotary) {
-        made = turning[i] * table[angle + i - half] + turning[i - half] * table[angle + i];
+        made = fma(turning[i], table[angle + i - half], turning[i - half] * table[angle + i]);
       } else {
         made = element(isKey, source + i) * factor * weight[weights + i];
       }

@@ -1,15 +1,24 @@
-import type { Contents, Contract, ContractShape, Fill } from '../contract.ts';
+import type { Contents, Contract, ContractShape, Expected, Fill } from '../contract.ts';
 import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
-import { exactTable, positiveTable, spreadTable, type Q4Table } from '../shared/q4-fill.ts';
-import type { Random } from '../random.ts';
-import { qmmQ4Reference, qmmQ4Row } from './qmm-q4.reference.ts';
+import { exactTable, plantClass, positiveTable, spreadTable, type Q4Table } from '../shared/q4-fill.ts';
+import { replaySplit, splitDepthRoundings, splitSpecRoundings } from '../shared/split-k-bounds.ts';
+import { SPLIT_VARIANTS } from '../shared/split-k.ts';
+import { qmmQ4Reference, qmmQ4Row, qmmQ4SplitReference } from './qmm-q4.reference.ts';
 import { qmmQ4, type QmmQ4Shape } from './qmm-q4.ts';
+
+const SERIAL = ['scalar', 'vec4', 'tile-rows', 'ncols', 'tile'] as const;
 
 const served = (name: string, rows: number, n: number, k: number, fills?: readonly string[]): ContractShape<QmmQ4Shape> => ({
   name: `${name} ${rows}x${n}x${k}`,
   role: 'served',
   shape: { rows, n, k },
   ...(fills ? { fills } : {}),
+});
+
+/** For family serial-k alone: family split-k takes far longer for it on software drivers, and has slices of the same k. */
+const serial = (name: string, rows: number, n: number, k: number, fills?: readonly string[]): ContractShape<QmmQ4Shape> => ({
+  ...served(name, rows, n, k, fills),
+  variants: SERIAL,
 });
 
 const edge = (name: string, rows: number, n: number, k: number): ContractShape<QmmQ4Shape> => ({
@@ -66,55 +75,52 @@ const classes: Fill<QmmQ4Shape> = {
   },
 };
 
-function plantClass(kind: number, row: Float32Array, random: Random): void {
-  const at = random.integer(0, row.length - 1);
-  if (kind === 0) row[at] = NaN;
-  if (kind === 1) row[at] = Infinity;
-  if (kind === 2) row[at] = -Infinity;
-  if (kind === 3) {
-    row[at] = Infinity;
-    row[(at + 1) % row.length] = -Infinity;
-  }
-  if (kind === 4) for (let i = 0; i < row.length; i++) row[i] = i % 2 === 0 ? 0 : -0;
-  if (kind === 5) for (let i = 0; i < row.length; i++) row[i] = random.decades(1e-44, 1e-39);
-}
-
 export const contract: Contract<QmmQ4Shape> = {
   kernel: qmmQ4,
   meaning:
     'y[r, c] = Σ_i x[r, i]·w[c, i] in float32, w = scale·q + bias. q is the 4-bit code i mod 8, lowest nibble first, of word i/8 of row c; ' +
-    'scale and bias are the bf16 values i/64 of row c, and the rows’ lists follow each other without padding. k is a multiple of 64; others are refused.',
+    'scale and bias are the bf16 values i/64 of row c, and the rows’ lists follow each other without padding. k is a multiple of 64; others are refused. ' +
+    'Family split-k has, by slices of 32, scale·Σ q·x + bias·Σ x: the same sum where x is finite and below 2¹⁰⁷/k, NaN where an infinity meets a code of 0.',
   bounds:
     'Spec: forming w costs two roundings (scale·q, + bias), the product one, and with any order of additions a term meets at most k − 1 more; ' +
     'so |err| ≤ γ_{k+2}·Σ|x|(|scale·q| + |bias|) with u = 2⁻²³, fused or not. Depth: scale·q is exact (8-bit times 4-bit significands), so w has ' +
     'one rounding relative to itself, the product one and the serial sum k − 1: γ_{k+1}·Σ|x·w| with u = 2⁻²⁴. Both add 2⁻¹²⁶·(16Σ|x| + Σ|w| + 2k + 1) for operands, ' +
-    'weights and results that a driver may flush.',
-  families: { 'serial-k': ['scalar', 'vec4', 'tile-rows', 'ncols'] },
+    'weights and results that a driver may flush. ' +
+    'Family split-k, over terms |scale|·Σ q|x| + |bias|·Σ|x|. Spec: a product with q, 31 additions in a slice, a product with scale or bias, and with any order the ' +
+    'additions of k/16 summands: γ_{k/16+32} with u = 2⁻²³. Depth (shared/split-k-bounds.ts): γ_{19+2·ceil(k/1024)} with u = 2⁻²⁴; q·16^j, its differences and quotients by 16 are exact. ' +
+    'Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k).',
+  families: { 'serial-k': SERIAL, 'split-k': Object.keys(SPLIT_VARIANTS) },
   shapes: [
     served('smallest', 1, 1, 64),
     served('awkward', 3, 77, 320),
-    served('awkward', 17, 65, 64),
+    served('awkward', 1, 5, 4160, ['spread']),
     served('awkward', 5, 130, 832),
     served('tiny a/b', 1, 4, 256),
     served('tiny k/v', 1, 128, 256),
     served('tiny o, z', 1, 256, 256),
-    served('tiny q, qkv', 1, 512, 256),
-    served('tiny gate/up', 1, 768, 256),
     served('tiny down', 1, 256, 768),
-    served('tiny head', 1, 2048, 256, ['spread', 'exact', 'stress']),
-    served('tiny q, qkv prefill', 17, 512, 256, ['spread', 'exact']),
-    served('tiny down prefill', 33, 256, 768, ['spread']),
     served('2B a/b', 3, 16, 2048),
-    served('2B k/v', 1, 512, 2048, ['spread', 'exact', 'stress']),
-    served('2B o', 1, 2048, 2048, ['spread']),
-    served('2B gate/up, qkv', 1, 6144, 2048, ['spread']),
-    served('2B down', 1, 2048, 6144, ['exact']),
-    served('2B head slice', 1, 4099, 2048, ['spread']),
+    served('2B gate/up, slice', 1, 1030, 2048, ['exact']),
+    served('2B down, slice', 1, 514, 6144, ['exact']),
+    serial('awkward', 17, 65, 64),
+    serial('awkward', 129, 1, 64, ['spread']),
+    serial('tiny q, qkv', 1, 512, 256),
+    serial('tiny gate/up', 1, 768, 256),
+    serial('tiny head', 1, 2048, 256, ['spread', 'exact', 'stress']),
+    serial('tiny q, qkv prefill', 17, 512, 256, ['spread', 'exact']),
+    serial('tiny prefill, slice', 65, 66, 256, ['exact']),
+    serial('tiny down prefill', 33, 256, 768, ['spread']),
+    serial('2B k/v', 1, 512, 2048, ['spread', 'exact', 'stress']),
+    serial('2B o', 1, 2048, 2048, ['spread']),
+    serial('2B gate/up, qkv', 1, 6144, 2048, ['spread']),
+    serial('2B down', 1, 2048, 6144, ['exact']),
+    serial('2B head slice', 1, 4099, 2048, ['spread']),
     edge('ragged group', 1, 8, 100),
     edge('half a group', 2, 8, 32),
   ],
   fills: [spread, exact, stress, classes],
-  expect: (shape, contents) => {
+  expect: (shape, contents, family) => {
+    if (family === 'split-k') return { y: splitExpected(shape, contents) };
     const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
     const { values, terms, products, units } = qmmQ4Reference(shape, x, codes, scales, biases);
     const { k } = shape;
@@ -133,8 +139,28 @@ export const contract: Contract<QmmQ4Shape> = {
   sums: [
     { name: 'k sum 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
     { name: 'k sum 2048', shape: { rows: 2, n: 32, k: 2048 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
+    { name: 'slices 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices },
+    { name: 'slices 6144', shape: { rows: 1, n: 32, k: 6144 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices },
   ],
 };
+
+function splitExpected(shape: QmmQ4Shape, contents: Contents): Expected {
+  const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
+  const { values, terms, units } = qmmQ4SplitReference(shape, x, codes, scales, biases);
+  const bound = (relative: number): Float64Array => terms.map((term, i) => relative * term + 16 * FLUSH * units[i]!);
+  return {
+    kind: 'bounded',
+    values,
+    spec: bound(gamma(splitSpecRoundings(shape.k), U_SPEC)),
+    depth: bound(gamma(splitDepthRoundings(shape.k), U_NEAREST)),
+  };
+}
+
+/** y of family split-k with the sums kept in another accumulator. */
+function replayBySlices({ rows, n, k }: QmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array {
+  const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
+  return Float64Array.from({ length: rows * n }, (_, i) => replaySplit(x, Math.floor(i / n) * k, k, { codes, scales, biases }, i % n, round));
+}
 
 /** y with the sum kept in another accumulator: float32 weights, products added one by one from 0. */
 function replay({ rows, n, k }: QmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { qmmQ4Reference } from './qmm-q4.reference.ts';
+import { qmmQ4Reference, qmmQ4SplitReference } from './qmm-q4.reference.ts';
 
 const ONE = 0x3f80;
 const TWO = 0x4000;
@@ -37,4 +37,36 @@ test('two rows of x and a second group of its own scale', () => {
   const pair = Uint32Array.of((MINUS_HALF << 16) | ONE);
   // row 0 sees group 0 (2·1), row 1 sees group 1 (2·-0.5)
   expect([...qmmQ4Reference({ rows: 2, n: 1, k: 128 }, x, codes, pair, new Uint32Array(1)).values]).toEqual([128, -64]);
+});
+
+test('by slices: scale·Σqx + bias·Σx, the scale of a slice being that of its group', () => {
+  const x = new Float32Array(128);
+  x[31] = 1; // the last element of slice 0
+  x[32] = 10; // the first of slice 1, in the same group
+  x[64] = 100; // the first of group 1
+  const codes = new Uint32Array(16);
+  codes[3] = 0x30000000; // element 31 is 3
+  codes[4] = 0x00000005; // element 32 is 5
+  codes[8] = 0x0000000f; // element 64 is 15
+  const scales = Uint32Array.of((MINUS_HALF << 16) | TWO);
+  const biases = Uint32Array.of((TWO << 16) | ONE);
+  const { values, terms, units } = qmmQ4SplitReference({ rows: 1, n: 1, k: 128 }, x, codes, scales, biases);
+  // (2·3 + 1·1) + (2·50 + 1·10) + (-0.5·1500 + 2·100)
+  expect([...values]).toEqual([7 + 110 - 550]);
+  expect([...terms]).toEqual([7 + 110 + 950]);
+  // Σ|x| = 111; |scale|·(Σq + 32) by slice: 2·35, 2·37, 0.5·47, 0.5·32; |bias|·32: 32, 32, 64, 64; k = 128
+  expect([...units]).toEqual([111 + 70 + 74 + 23.5 + 16 + 192 + 128]);
+});
+
+test('by slices an infinity at a code of 0 is NaN, as 0·∞ is; elsewhere it has its sign', () => {
+  const x = new Float32Array(128);
+  x[0] = Infinity;
+  x[64] = Infinity;
+  const codes = new Uint32Array(32);
+  codes[16] = 1; // column 1 has a 1 at element 0, and again at element 64
+  codes[24] = 1;
+  const ones = Uint32Array.of((ONE << 16) | ONE, (ONE << 16) | ONE);
+  const shape = { rows: 1, n: 2, k: 128 };
+  expect([...qmmQ4SplitReference(shape, x, codes, ones, ones).values]).toEqual([NaN, Infinity]);
+  expect([...qmmQ4Reference(shape, x, codes, ones, ones).values]).toEqual([Infinity, Infinity]);
 });

@@ -76,6 +76,51 @@ export function qmmQ4Reference(
   return { values, terms, products, units };
 }
 
+/**
+ * The same product by slices of 32 elements, which have one scale and one bias: Σ_slices scale·Σ q·x + bias·Σ x. Of finite numbers it
+ * is the same sum; where x is not finite it is another: ∞ at a code of 0 is NaN here, and ±∞ by the sign of bias in `qmmQ4Reference`.
+ * @returns y [rows, n]; `terms` as above; `units` Σ |x| + Σ (|scale·q| + |bias| + |scale|) + k.
+ */
+export function qmmQ4SplitReference(
+  shape: Readonly<{ rows: number; n: number; k: number }>,
+  x: Float32Array,
+  codes: Uint32Array,
+  scales: Uint32Array,
+  biases: Uint32Array,
+): Pick<QmmQ4Reference, 'values' | 'terms' | 'units'> {
+  const { rows, n, k } = shape;
+  const values = new Float64Array(rows * n);
+  const terms = new Float64Array(rows * n);
+  const units = new Float64Array(rows * n).fill(k);
+  for (let column = 0; column < n; column++) {
+    for (let slice = 0; slice < k / 32; slice++) {
+      const scale = bf16(scales, column * (k / 64) + Math.floor(slice / 2));
+      const bias = bf16(biases, column * (k / 64) + Math.floor(slice / 2));
+      for (let row = 0; row < rows; row++) {
+        let dot = 0;
+        let sum = 0;
+        let dotSize = 0;
+        let sumSize = 0;
+        let codeSum = 0;
+        for (let i = slice * 32; i < slice * 32 + 32; i++) {
+          const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
+          const input = x[row * k + i]!;
+          dot += code * input;
+          sum += input;
+          dotSize += code * Math.abs(input);
+          sumSize += Math.abs(input);
+          codeSum += code;
+        }
+        const out = row * n + column;
+        values[out]! += scale * dot + bias * sum;
+        terms[out]! += Math.abs(scale) * dotSize + Math.abs(bias) * sumSize;
+        units[out]! += sumSize + Math.abs(scale) * (codeSum + 32) + 32 * Math.abs(bias);
+      }
+    }
+  }
+  return { values, terms, units };
+}
+
 function bf16(pairs: Uint32Array, index: number): number {
   const word = pairs[Math.floor(index / 2)]!;
   const half = index % 2 === 0 ? word % 65536 : Math.floor(word / 65536);

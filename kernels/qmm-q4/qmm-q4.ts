@@ -1,15 +1,19 @@
 import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
+import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
 
 export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
 
-const LANES = 64;
-
-/** What one workgroup of a variant computes. Those of family serial-k are byte-identical. */
+/** What one workgroup of a variant computes. */
 interface Variant {
   readonly entryPoint: string;
   readonly rows: number;
   readonly columns: number;
+  /** Lanes and bytes of workgroup memory of a workgroup; absent: 64 and none, or those of family split-k. */
+  readonly lanes?: number;
+  readonly bytes?: number;
+  /** Family split-k: outputs of 32 lanes. Absent: family serial-k, a lane an output. */
+  readonly outputs?: number;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -17,6 +21,10 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   vec4: { entryPoint: 'vec4_loads', rows: 1, columns: 64 },
   'tile-rows': { entryPoint: 'tile_rows', rows: 4, columns: 64 },
   ncols: { entryPoint: 'ncols', rows: 1, columns: 256 },
+  tile: { entryPoint: 'tile', rows: 128, columns: 128, lanes: 256, bytes: 2 * 512 * 16 },
+  ...Object.fromEntries(
+    Object.entries(SPLIT_VARIANTS).map(([name, outputs]) => [name, { entryPoint: 'split', rows: 1, columns: outputsOf(outputs), outputs }]),
+  ),
 };
 
 const PARAMS: readonly ParamSpec[] = [
@@ -40,7 +48,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16'],
+  includes: ['linear-group', 'bf16', 'split-k'],
   params: PARAMS,
   variants: Object.keys(VARIANTS),
   sizes: ({ rows, n, k }) => {
@@ -57,11 +65,11 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
       kernel: 'qmm-q4',
       variant,
       entryPoint: found.entryPoint,
-      constants: {},
+      constants: found.outputs === undefined ? {} : splitConstants(found.outputs, k),
       params: packParams(PARAMS, { rows, n, k }),
       workgroups: foldGrid(Math.ceil(n / found.columns) * Math.ceil(rows / found.rows)),
-      workgroupSize: [LANES, 1, 1],
-      workgroupBytes: 0,
+      workgroupSize: [found.outputs === undefined ? (found.lanes ?? 64) : SPLIT_LANES, 1, 1],
+      workgroupBytes: found.outputs === undefined ? (found.bytes ?? 0) : SPLIT_BYTES,
     };
   },
 };

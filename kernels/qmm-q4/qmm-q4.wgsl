@@ -7,6 +7,7 @@
 //   vec4_loads  the same, sixteen bytes at a time
 //   tile_rows   four rows of one column a lane: a weight is formed once for four rows
 //   ncols       four columns of one row a lane, 64 apart: x is read once for four columns
+//   tile        128 rows by 128 columns a workgroup, eight by eight a lane: both factors pass through workgroup memory
 
 struct Params {
   rows: u32,
@@ -195,4 +196,152 @@ fn ncols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   for (var c = 0u; c < live; c++) {
     y[row * params.n + col + c * COLUMNS] = sums[c];
   }
+}
+
+// Family split-k: see shared/split-k.wgsl.
+@compute @workgroup_size(256)
+fn split(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let blocks = (params.n + TEAMS * OUTPUTS - 1u) / (TEAMS * OUTPUTS);
+  let linear = linear_group(group, grid);
+  let row = linear / blocks;
+  if (row >= params.rows) {
+    return;
+  }
+  let base = (linear % blocks) * TEAMS * OUTPUTS;
+  let first = base + lane / TEAM * OUTPUTS;
+  let slices = params.k / 32u;
+  var share = share_of_x(row * params.k / 4u, params.k, 0u, lane);
+  var held = hold(first, params.n, lane % TEAM, 0u, slices);
+  var sums = vec4<f32>();
+  for (var stage = 0u; stage < STAGES; stage++) {
+    stage_share(share, lane);
+    workgroupBarrier();
+    var next = held;
+    if (stage + 1u < STAGES) {
+      share = share_of_x(row * params.k / 4u, params.k, stage + 1u, lane);
+      next = hold(first, params.n, lane % TEAM, stage + 1u, slices);
+    }
+    sums = add_stage(sums, held, first, params.n, lane % TEAM, stage, slices);
+    held = next;
+    workgroupBarrier();
+  }
+  gather_lanes(sums, lane);
+  if (lane < TEAMS * OUTPUTS && base + lane < params.n) {
+    y[row * params.n + base + lane] = team_sum(lane);
+  }
+}
+
+// The two factors of a tile, sixteen elements of k at a time: [16][128] each, rows or columns running.
+const TILE = 128u;
+const STEP = 16u;
+var<workgroup> tile_x: array<vec4<f32>, 512>;
+var<workgroup> tile_w: array<vec4<f32>, 512>;
+
+// Eight elements of x of one row, for two vectors.
+struct Eight {
+  low: vec4<f32>,
+  high: vec4<f32>,
+}
+
+// acc[r][c] = fma(a[r], b[c], acc[r][c])
+fn outer(acc: mat4x4<f32>, a: vec4<f32>, b: vec4<f32>) -> mat4x4<f32> {
+  return mat4x4<f32>(fma(vec4<f32>(a.x), b, acc[0]), fma(vec4<f32>(a.y), b, acc[1]), fma(vec4<f32>(a.z), b, acc[2]), fma(vec4<f32>(a.w), b, acc[3]));
+}
+
+fn write_four(row: u32, col: u32, four: vec4<f32>) {
+  if (row < params.rows) {
+    let at = row * params.n + col;
+    if (col < params.n) {
+      y[at] = four.x;
+    }
+    if (col + 1u < params.n) {
+      y[at + 1u] = four.y;
+    }
+    if (col + 2u < params.n) {
+      y[at + 2u] = four.z;
+    }
+    if (col + 3u < params.n) {
+      y[at + 3u] = four.w;
+    }
+  }
+}
+
+fn write_block(row: u32, col: u32, acc: mat4x4<f32>) {
+  write_four(row, col, acc[0]);
+  write_four(row + 1u, col, acc[1]);
+  write_four(row + 2u, col, acc[2]);
+  write_four(row + 3u, col, acc[3]);
+}
+
+// A lane loads eight elements of one row of x and one word of one column of w, and makes rows 4·down and 64 + 4·down by columns 4·across
+// and 64 + 4·across of the tile. Rows and columns past the last are the last, and not written.
+@compute @workgroup_size(256)
+fn tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let across_tiles = (params.n + TILE - 1u) / TILE;
+  let linear = linear_group(group, grid);
+  let first_row = linear / across_tiles * TILE;
+  let first_col = linear % across_tiles * TILE;
+  if (first_row >= params.rows) {
+    return;
+  }
+  let line = lane / 2u;
+  let half = lane % 2u;
+  let x_at = min(first_row + line, params.rows - 1u) * (params.k / 4u) + half * 2u;
+  let col = min(first_col + line, params.n - 1u);
+  let groups = params.k / 64u;
+  let w_at = col * groups * 8u + half;
+  let across = lane % 16u;
+  let down = lane / 16u;
+  var near_near = mat4x4<f32>();
+  var near_far = mat4x4<f32>();
+  var far_near = mat4x4<f32>();
+  var far_far = mat4x4<f32>();
+  var next = Eight(x_vec4[x_at], x_vec4[x_at + 1u]);
+  var word = codes[w_at];
+  for (var step = 0u; step < params.k / STEP; step++) {
+    let pair = col * groups + step / 4u;
+    let scale = group_scale(pair);
+    let bias = group_bias(pair);
+    workgroupBarrier();
+    // Element i of this lane's eight belongs to plane 8·half + i, place `line`.
+    let plane = half * 8u * 32u + line / 4u;
+    let place = line % 4u;
+    tile_x[plane][place] = next.low.x;
+    tile_x[plane + 32u][place] = next.low.y;
+    tile_x[plane + 64u][place] = next.low.z;
+    tile_x[plane + 96u][place] = next.low.w;
+    tile_x[plane + 128u][place] = next.high.x;
+    tile_x[plane + 160u][place] = next.high.y;
+    tile_x[plane + 192u][place] = next.high.z;
+    tile_x[plane + 224u][place] = next.high.w;
+    tile_w[plane][place] = weight(word, scale, bias);
+    tile_w[plane + 32u][place] = weight(word >> 4u, scale, bias);
+    tile_w[plane + 64u][place] = weight(word >> 8u, scale, bias);
+    tile_w[plane + 96u][place] = weight(word >> 12u, scale, bias);
+    tile_w[plane + 128u][place] = weight(word >> 16u, scale, bias);
+    tile_w[plane + 160u][place] = weight(word >> 20u, scale, bias);
+    tile_w[plane + 192u][place] = weight(word >> 24u, scale, bias);
+    tile_w[plane + 224u][place] = weight(word >> 28u, scale, bias);
+    workgroupBarrier();
+    // The next step's loads are under way while this one is computed; the last loads its own again.
+    let then = min(step + 1u, params.k / STEP - 1u);
+    next = Eight(x_vec4[x_at + then * 4u], x_vec4[x_at + then * 4u + 1u]);
+    word = codes[w_at + then * 2u];
+    for (var i = 0u; i < STEP; i++) {
+      let a = tile_x[i * 32u + down];
+      let a_far = tile_x[i * 32u + 16u + down];
+      let b = tile_w[i * 32u + across];
+      let b_far = tile_w[i * 32u + 16u + across];
+      near_near = outer(near_near, a, b);
+      near_far = outer(near_far, a, b_far);
+      far_near = outer(far_near, a_far, b);
+      far_far = outer(far_far, a_far, b_far);
+    }
+  }
+  let row = first_row + down * 4u;
+  let column = first_col + across * 4u;
+  write_block(row, column, near_near);
+  write_block(row, column + 64u, near_far);
+  write_block(row + 64u, column, far_near);
+  write_block(row + 64u, column + 64u, far_far);
 }

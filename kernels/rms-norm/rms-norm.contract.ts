@@ -1,9 +1,8 @@
 import type { Contents, Contract, ContractShape, Fill } from '../contract.ts';
 import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { replayRowSquares, ROW_LANES } from '../shared/norm-bounds.ts';
 import { rmsNormReference } from './rms-norm.reference.ts';
 import { rmsNorm, type RmsNormShape } from './rms-norm.ts';
-
-const LANES = 128;
 
 const shape = (name: string, rows: number, n: number, fills?: readonly string[]): ContractShape<RmsNormShape> => ({
   name: `${name} ${rows}x${n}`,
@@ -70,7 +69,7 @@ export const contract: Contract<RmsNormShape> = {
   bounds:
     'All squares are positive, so the sum’s error is relative: a square and at most n − 1 additions in any order, γ_n; the division by n 2.5 ULP and + eps one rounding, ' +
     'together γ_{n+4} with u = 2⁻²³ (ULP ≤ u relative). The root halves it; inverseSqrt adds 2 ULP, two products two roundings: spec = |out|·(γ_{n+4}/2 + γ_4). ' +
-    'Depth: a lane adds ceil(n / 128) squares and the tree seven levels, γ_{ceil(n/128)+8} with u = 2⁻²⁴; division, inverseSqrt and eps as the table has them. ' +
+    'Depth: a lane adds up to 4·ceil(n / 1024) squares, sixteen lanes sixteen sums each and every lane those, γ_{4·ceil(n/1024)+31} with u = 2⁻²⁴; division, inverseSqrt and eps as the table has them. ' +
     'Flushing x, w, a product or a square moves out by at most 2⁻¹²⁶·(1 + |w|(1 + r) + r|x|), and a square’s 2⁻¹²⁶ is nothing next to eps.',
   families: { row: ['row'] },
   shapes: [
@@ -91,7 +90,7 @@ export const contract: Contract<RmsNormShape> = {
     const { values, scales } = rmsNormReference(at, x, weight);
     const { n } = at;
     const spec = relative(gamma(n + 4, U_SPEC), 2 * U_SPEC, gamma(2, U_SPEC));
-    const depth = relative(gamma(Math.ceil(n / LANES) + 8, U_NEAREST) + 3.5 * U_SPEC, 2 * U_SPEC, gamma(2, U_NEAREST));
+    const depth = relative(gamma(4 * Math.ceil(n / (4 * ROW_LANES)) + 31, U_NEAREST) + 3.5 * U_SPEC, 2 * U_SPEC, gamma(2, U_NEAREST));
     const flushed = values.map((_, i) => {
       const scale = scales[Math.floor(i / n)]!;
       const size = Math.abs(weight[i % n]!);
@@ -112,17 +111,13 @@ export const contract: Contract<RmsNormShape> = {
   ],
 };
 
-/** out with the squares added in another accumulator: strided lanes, then the tree. */
+/** out with the squares added in another accumulator: lanes by fours of elements, then sixteen neighbouring lanes, then those sixteen. */
 function replay({ rows, n, eps }: RmsNormShape, contents: Contents, round: (value: number) => number): Float64Array {
   const { x, weight } = contents as { x: Float32Array; weight: Float32Array };
   const out = new Float64Array(rows * n);
   for (let row = 0; row < rows; row++) {
-    const partial = new Float64Array(LANES);
-    for (let i = 0; i < n; i++) partial[i % LANES] = round(partial[i % LANES]! + x[row * n + i]! ** 2);
-    for (let half = LANES / 2; half >= 1; half /= 2) {
-      for (let lane = 0; lane < half; lane++) partial[lane] = round(partial[lane]! + partial[lane + half]!);
-    }
-    const scale = 1 / Math.sqrt(partial[0]! / n + Math.fround(eps));
+    const whole = replayRowSquares(x, row * n, n, round);
+    const scale = 1 / Math.sqrt(whole / n + Math.fround(eps));
     for (let i = 0; i < n; i++) out[row * n + i] = x[row * n + i]! * scale * weight[i]!;
   }
   return out;

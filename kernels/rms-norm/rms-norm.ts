@@ -4,7 +4,7 @@ import { foldGrid } from '../shared/grid.ts';
 /** `eps` is the one real number among the shape's integers: it is part of what is computed, as the model's config gives it. */
 export type RmsNormShape = Readonly<{ rows: number; n: number; eps: number }>;
 
-const LANES = 128;
+const LANES = 256;
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
@@ -37,7 +37,7 @@ export const rmsNorm: Kernel<RmsNormShape> = {
       params: packParams(PARAMS, { rows, n, eps }),
       workgroups: foldGrid(rows),
       workgroupSize: [LANES, 1, 1],
-      workgroupBytes: LANES * 4,
+      workgroupBytes: (LANES + 16) * 4,
     };
   },
 };

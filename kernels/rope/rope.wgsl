@@ -1,5 +1,5 @@
-// One lane writes one element of one head. No reduction: two products and one sum (or difference) for a rotated element,
-// a copy for the rest. A row whose position is past the table is written as zeros, never read out of bounds.
+// One lane writes one element of one head. No reduction: for a rotated element a product and an fma, said so that no compiler
+// chooses which product is fused; a copy for the rest. A row whose position is past the table is written as zeros, never read out of bounds.
 struct Params {
   rows: u32,
   heads: u32,
@@ -31,9 +31,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let angle = at * params.rotary;
   let value = x[base + i];
   if (i < half) {
-    out[base + i] = value * table[angle + i] - x[base + i + half] * table[angle + half + i];
+    out[base + i] = fma(value, table[angle + i], -(x[base + i + half] * table[angle + half + i]));
   } else if (i < params.rotary) {
-    out[base + i] = value * table[angle + i - half] + x[base + i - half] * table[angle + i];
+    out[base + i] = fma(value, table[angle + i - half], x[base + i - half] * table[angle + i]);
   } else {
     out[base + i] = value;
   }

@@ -95,7 +95,21 @@ export function deltaRuleExpect(reference: DeltaRuleReference, shape: DeltaRuleS
   };
 }
 
-function runningBounds(shape: DeltaRuleShape, inputs: DeltaRuleInputs, u: number, path: number): { out: Float64Array; state: Float64Array } {
+/** What each input of the rule may be off by already; absent: nothing. The state is taken as it lies in memory. */
+export type DeltaRuleErrors = Readonly<Record<'q' | 'k' | 'v' | 'g' | 'beta', ArrayLike<number>>>;
+
+/**
+ * What `out` and `state` may be off by, see DELTA_RULE_BOUNDS.
+ * @param u relative error of one rounding.
+ * @param path roundings on the longest path of a dot of dk products.
+ */
+export function runningBounds(
+  shape: DeltaRuleShape,
+  inputs: Readonly<Record<keyof DeltaRuleInputs, ArrayLike<number>>>,
+  u: number,
+  path: number,
+  errors?: DeltaRuleErrors,
+): { out: Float64Array; state: Float64Array } {
   const { rows, kHeads, vHeads, dk, dv, vStride, vOffset } = shape;
   const values = Float64Array.from(inputs.state);
   const state = new Float64Array(values.length);
@@ -106,35 +120,44 @@ function runningBounds(shape: DeltaRuleShape, inputs: DeltaRuleInputs, u: number
       const key = (row * kHeads + Math.floor((head * kHeads) / vHeads)) * dk;
       const g = inputs.g[row * vHeads + head]!;
       const beta = inputs.beta[row * vHeads + head]!;
+      const gError = errors?.g[row * vHeads + head] ?? 0;
+      const betaError = errors?.beta[row * vHeads + head] ?? 0;
       const decay = Math.exp(g);
+      const mostDecay = Math.exp(Math.min(g + gError, 0));
       // |g| past 110 makes the decay zero in float32 with room to spare, whatever exp's error.
-      const decayError = expRelative(Math.min(Math.abs(g), 110)) * decay;
+      const decayError = mostDecay - decay + expRelative(Math.min(Math.abs(g), 110)) * mostDecay;
       for (let j = 0; j < dv; j++) {
         const base = (head * dv + j) * dk;
         let recall = 0;
         let recallError = 0;
         for (let i = 0; i < dk; i++) {
-          const k = Math.abs(inputs.k[key + i]!);
+          const kError = errors?.k[key + i] ?? 0;
+          const k = Math.abs(inputs.k[key + i]!) + kError;
           const before = Math.abs(values[base + i]!);
           const after = (values[base + i]! *= decay);
           const error = (decay + decayError) * state[base + i]! + decayError * before;
           state[base + i] = error + u * (Math.abs(after) + error) + FLUSH * (before + 2);
           recall += after * inputs.k[key + i]!;
-          recallError += k * state[base + i]! + dot * k * (Math.abs(after) + state[base + i]!) + FLUSH * (k + Math.abs(after) + 1);
+          recallError += k * state[base + i]! + kError * Math.abs(after) + dot * k * (Math.abs(after) + state[base + i]!) + FLUSH * (k + Math.abs(after) + 1);
         }
-        const difference = inputs.v[row * vStride + vOffset + head * dv + j]! - recall;
+        const value = row * vStride + vOffset + head * dv + j;
+        const difference = inputs.v[value]! - recall;
         const delta = beta * difference;
-        const differenceError = recallError + u * (Math.abs(difference) + recallError) + FLUSH;
-        const deltaError = beta * differenceError + u * (Math.abs(delta) + beta * differenceError) + FLUSH * (Math.abs(difference) + 1);
+        const moved = recallError + (errors?.v[value] ?? 0);
+        const differenceError = moved + u * (Math.abs(difference) + moved) + FLUSH;
+        const product = (beta + betaError) * differenceError + betaError * Math.abs(difference);
+        const deltaError = product + u * (Math.abs(delta) + product) + FLUSH * (Math.abs(difference) + 1);
         let outError = 0;
         for (let i = 0; i < dk; i++) {
-          const k = Math.abs(inputs.k[key + i]!);
-          const q = Math.abs(inputs.q[key + i]!);
+          const kError = errors?.k[key + i] ?? 0;
+          const qError = errors?.q[key + i] ?? 0;
+          const k = Math.abs(inputs.k[key + i]!) + kError;
+          const q = Math.abs(inputs.q[key + i]!) + qError;
           const written = Math.abs(delta) + deltaError;
           const after = (values[base + i]! += delta * inputs.k[key + i]!);
-          const error = state[base + i]! + k * deltaError + u * k * written + FLUSH * (k + written + 1);
+          const error = state[base + i]! + k * deltaError + kError * Math.abs(delta) + u * k * written + FLUSH * (k + written + 1);
           state[base + i] = error + u * (Math.abs(after) + error);
-          outError += q * state[base + i]! + dot * q * (Math.abs(after) + state[base + i]!) + FLUSH * (q + Math.abs(after) + 1);
+          outError += q * state[base + i]! + qError * Math.abs(after) + dot * q * (Math.abs(after) + state[base + i]!) + FLUSH * (q + Math.abs(after) + 1);
         }
         out[(row * vHeads + head) * dv + j] = finite(outError);
       }
@@ -148,12 +171,16 @@ function finite(bound: number): number {
   return Number.isFinite(bound) ? bound : 0;
 }
 
-/** `out` of one row with the additions of S·k and S·q passed through `round`: 8 strided lanes, then the lanes in order. */
-export function deltaRuleReplay(shape: DeltaRuleShape, contents: Contents, round: (value: number) => number): Float64Array {
-  const inputs = contents as unknown as DeltaRuleInputs;
+/** `out` and `state` of one row with the additions of S·k and S·q passed through `round`: 8 strided lanes, then the lanes in order. */
+export function deltaRuleReplay(
+  shape: DeltaRuleShape,
+  inputs: Readonly<Record<keyof DeltaRuleInputs, ArrayLike<number>>>,
+  round: (value: number) => number,
+): { out: Float64Array; state: Float64Array } {
   const { kHeads, vHeads, dk, dv, vOffset } = shape;
   if (shape.rows !== 1) throw new Error('the replay is of one row');
   const out = new Float64Array(vHeads * dv);
+  const state = new Float64Array(vHeads * dv * dk);
   const sum = (term: (i: number) => number): number => {
     const lanes = new Float64Array(LANES);
     for (let i = 0; i < dk; i++) lanes[i % LANES] = round(lanes[i % LANES]! + term(i));
@@ -163,10 +190,16 @@ export function deltaRuleReplay(shape: DeltaRuleShape, contents: Contents, round
     const head = Math.floor(row / dv);
     const key = Math.floor((head * kHeads) / vHeads) * dk;
     const decay = Math.exp(inputs.g[head]!);
-    const decayed = (i: number): number => decay * inputs.state[row * dk + i]!;
-    const recall = sum((i) => decayed(i) * inputs.k[key + i]!);
+    const recall = sum((i) => decay * inputs.state[row * dk + i]! * inputs.k[key + i]!);
     const delta = inputs.beta[head]! * (inputs.v[vOffset + row]! - recall);
-    out[row] = sum((i) => (decayed(i) + delta * inputs.k[key + i]!) * inputs.q[key + i]!);
+    for (let i = 0; i < dk; i++) state[row * dk + i] = decay * inputs.state[row * dk + i]! + delta * inputs.k[key + i]!;
+    out[row] = sum((i) => state[row * dk + i]! * inputs.q[key + i]!);
   }
-  return out;
+  return { out, state };
+}
+
+/** `out` of `deltaRuleReplay`, for contents. */
+export function deltaRuleReplayOut(shape: DeltaRuleShape, contents: Contents, round: (value: number) => number): Float64Array {
+  const { q, k, v, g, beta, state } = contents as DeltaRuleInputs;
+  return deltaRuleReplay(shape, { q, k, v, g, beta, state }, round).out;
 }

@@ -21,7 +21,7 @@ export function squaresDepth(n: number): number {
  * The sum of `n` squares from `start` on, with every addition passed through `round`, in the order of the shaders: lane t adds
  * elements t, t + 64, …, then a tree adds lanes 32, 16, 8, 4, 2, 1 apart.
  */
-export function replaySquares(x: Float32Array, start: number, n: number, round: (value: number) => number): number {
+export function replaySquares(x: ArrayLike<number>, start: number, n: number, round: (value: number) => number): number {
   const lanes = new Float64Array(NORM_LANES);
   for (let i = 0; i < n; i++) lanes[i % NORM_LANES] = round(lanes[i % NORM_LANES]! + x[start + i]! ** 2);
   for (let apart = NORM_LANES / 2; apart >= 1; apart /= 2) {
@@ -54,4 +54,36 @@ export function headNormBounds(head: Float32Array, weight: Float32Array, eps: nu
     spec: bound(inverseRootRelative(gamma(n + 4, U_SPEC)) + gamma(3, U_SPEC)),
     depth: bound(inverseRootRelative(gamma(squaresDepth(n), U_NEAREST) + 3.5 * U_SPEC) + gamma(3, U_NEAREST)),
   };
+}
+
+/** Lanes of the workgroup that sums the squares of a row in rms-norm and shared/norm-stage.wgsl, and the sums that one lane adds of theirs. */
+export const ROW_LANES = 256;
+const ROW_BRANCH = 16;
+
+/**
+ * Relative error of an element x·r·weight of a normed row of `n`, see `headNormBounds`. Depth: a lane adds up to 4·ceil(n / 1024) squares,
+ * sixteen lanes sixteen sums each and every lane those.
+ */
+export function rowNormRelative(n: number): { readonly spec: number; readonly depth: number } {
+  const squares = 4 * Math.ceil(n / (4 * ROW_LANES)) + 31;
+  return {
+    spec: inverseRootRelative(gamma(n + 4, U_SPEC)) + gamma(3, U_SPEC),
+    depth: inverseRootRelative(gamma(squares, U_NEAREST) + 3.5 * U_SPEC) + gamma(3, U_NEAREST),
+  };
+}
+
+/**
+ * Sum of the squares of `n` elements from `start` on, with every addition passed through `round`, in the order of the shaders: lanes by
+ * fours of elements, then sixteen neighbouring lanes, then those sixteen.
+ */
+export function replayRowSquares(x: Float32Array, start: number, n: number, round: (value: number) => number): number {
+  const lanes = new Float64Array(ROW_LANES);
+  for (let i = 0; i < n; i++) {
+    const lane = Math.floor(i / 4) % ROW_LANES;
+    lanes[lane] = round(lanes[lane]! + x[start + i]! ** 2);
+  }
+  const branches = Array.from({ length: ROW_LANES / ROW_BRANCH }, (_, branch) =>
+    lanes.subarray(branch * ROW_BRANCH, (branch + 1) * ROW_BRANCH).reduce((sum, lane) => round(sum + lane)),
+  );
+  return branches.reduce((sum, branch) => round(sum + branch));
 }

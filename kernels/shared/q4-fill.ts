@@ -49,3 +49,20 @@ export function positiveTable(random: Random, elements: number): Q4Table {
     () => random.uniform(1, 2),
   );
 }
+
+/**
+ * Writes a class of values into one row of x: 0 a NaN, 1 and 2 an infinity of either sign, 3 one of each, 4 zeros of both signs,
+ * 5 subnormals.
+ */
+export function plantClass(kind: number, row: Float32Array, random: Random): void {
+  const at = random.integer(0, row.length - 1);
+  if (kind === 0) row[at] = NaN;
+  if (kind === 1) row[at] = Infinity;
+  if (kind === 2) row[at] = -Infinity;
+  if (kind === 3) {
+    row[at] = Infinity;
+    row[(at + 1) % row.length] = -Infinity;
+  }
+  if (kind === 4) for (let i = 0; i < row.length; i++) row[i] = i % 2 === 0 ? 0 : -0;
+  if (kind === 5) for (let i = 0; i < row.length; i++) row[i] = random.decades(1e-44, 1e-39);
+}

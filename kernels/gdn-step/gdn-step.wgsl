@@ -1,0 +1,359 @@
+// One token of a Gated DeltaNet between its projections, in one launch: convolution and silu, gates, l2 norms of q and k, the delta
+// rule, the gated norm. Every operation is that of conv1d-decode, gdn-gates, qk-l2-norm, gdn-decode or gated-rms-norm, in its order,
+// so that their chain gives the same bits; their trees are added by fewer lanes at once, which changes no sum.
+//
+// One workgroup a key head, with all value heads that read it: so a channel's convolution state belongs to one lane. State rows are
+// loaded before anything is waited for. 8 lanes hold row j of a head's state, 32 rows at a time; lane l owns elements l, l + 8, …, which
+// a matrix holds in rising order: what is not a plain value, a compiler may put into memory.
+struct Params {
+  kHeads: u32,
+  vHeads: u32,
+  zOffset: u32,
+  aOffset: u32,
+  bOffset: u32,
+  scale: f32,
+  l2Eps: f32,
+  eps: f32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> convWeight: array<f32>;
+@group(0) @binding(2) var<storage, read> gates: array<f32>;
+@group(0) @binding(3) var<storage, read> norm: array<f32>;
+@group(0) @binding(4) var<storage, read_write> convState: array<f32>;
+@group(0) @binding(5) var<storage, read_write> state: array<f32>;
+@group(0) @binding(6) var<storage, read_write> out: array<f32>;
+@group(0) @binding(7) var<uniform> params: Params;
+
+override DK: u32;
+override DV: u32;
+override TAPS: u32; // 2, 3 or 4
+const LANES = 256u;
+const PARTS = 8u; // lanes a state row
+const AT_ONCE = 32u; // state rows: LANES / PARTS; DV ≤ 4 · AT_ONCE, DK a multiple of 32 up to 128
+
+var<workgroup> queries: array<f32, 128>;
+var<workgroup> keys: array<f32, 128>;
+var<workgroup> values: array<f32, 128>;
+var<workgroup> squares: array<f32, 128>;
+var<workgroup> branches: array<f32, 16>;
+var<workgroup> recalled: array<f32, 1024>; // 128 rows of 8 parts
+var<workgroup> answered: array<f32, 1024>;
+var<workgroup> answers: array<f32, 128>;
+// g and beta of one value head. They pass through memory as in the chain: with exp(−exp(a)·s) in one expression Mesa multiplies s by
+// log2(e) first, which rounds otherwise.
+var<workgroup> made: array<f32, 2>;
+
+// As in gdn-gates.
+fn softplus(v: f32) -> f32 {
+  let e = exp(-abs(v));
+  let z = e / (2.0 + e);
+  let s = z * z;
+  let series = 1.0 + s * (1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s * (1.0 / 13.0 + s / 15.0))))));
+  return max(v, 0.0) + 2.0 * z * series;
+}
+
+// What conv1d-decode needs of one channel. Everything is loaded before anything is made or stored: a compiler must take it that a store
+// may change what the next load gives, and would wait for each column in turn.
+struct Column {
+  current: f32,
+  past: vec3<f32>,
+  weights: vec4<f32>,
+}
+
+fn load_column(channel: u32, channels: u32) -> Column {
+  var column: Column;
+  let at = channel * TAPS;
+  column.current = x[channel];
+  column.past.x = convState[channel];
+  column.weights.x = convWeight[at];
+  if (TAPS > 2u) {
+    column.past.y = convState[channels + channel];
+    column.weights.y = convWeight[at + 1u];
+  }
+  if (TAPS > 3u) {
+    column.past.z = convState[2u * channels + channel];
+    column.weights.z = convWeight[at + 2u];
+  }
+  column.weights.w = convWeight[at + TAPS - 1u];
+  return column;
+}
+
+fn convolve(column: Column, channel: u32, channels: u32) -> f32 {
+  var sum = fma(column.weights.x, column.past.x, 0.0);
+  if (TAPS > 2u) {
+    sum = fma(column.weights.y, column.past.y, sum);
+    convState[channel] = column.past.y;
+  }
+  if (TAPS > 3u) {
+    sum = fma(column.weights.z, column.past.z, sum);
+    convState[channels + channel] = column.past.z;
+  }
+  sum = fma(column.weights.w, column.current, sum);
+  convState[(TAPS - 2u) * channels + channel] = column.current;
+  return sum * sigmoid(sum);
+}
+
+// Three levels of a tree over 64 lanes, from `squares` at `base` on: lanes 32, 16 and 8 apart.
+fn branch(base: u32) -> f32 {
+  let near = (squares[base] + squares[base + 32u]) + (squares[base + 16u] + squares[base + 48u]);
+  let far = (squares[base + 8u] + squares[base + 40u]) + (squares[base + 24u] + squares[base + 56u]);
+  return near + far;
+}
+
+// The other three: lanes 4, 2 and 1 apart.
+fn trunk(base: u32) -> f32 {
+  let even = (branches[base] + branches[base + 4u]) + (branches[base + 2u] + branches[base + 6u]);
+  let odd = (branches[base + 1u] + branches[base + 5u]) + (branches[base + 3u] + branches[base + 7u]);
+  return even + odd;
+}
+
+// The sum of a row's eight parts, in rising order.
+fn parts_recalled(row: u32) -> f32 {
+  var sum = recalled[row * PARTS];
+  for (var l = 1u; l < PARTS; l++) {
+    sum += recalled[row * PARTS + l];
+  }
+  return sum;
+}
+
+fn parts_answered(row: u32) -> f32 {
+  var sum = answered[row * PARTS];
+  for (var l = 1u; l < PARTS; l++) {
+    sum += answered[row * PARTS + l];
+  }
+  return sum;
+}
+
+// Sixteen elements of one row from `base` on, eight apart; those past DK are not read.
+fn load_row(base: u32) -> mat4x4<f32> {
+  var held = mat4x4<f32>();
+  held[0] = vec4<f32>(state[base], state[base + 8u], state[base + 16u], state[base + 24u]);
+  if (DK > 32u) {
+    held[1] = vec4<f32>(state[base + 32u], state[base + 40u], state[base + 48u], state[base + 56u]);
+  }
+  if (DK > 64u) {
+    held[2] = vec4<f32>(state[base + 64u], state[base + 72u], state[base + 80u], state[base + 88u]);
+  }
+  if (DK > 96u) {
+    held[3] = vec4<f32>(state[base + 96u], state[base + 104u], state[base + 112u], state[base + 120u]);
+  }
+  return held;
+}
+
+fn store_four(base: u32, four: vec4<f32>) {
+  state[base] = four.x;
+  state[base + 8u] = four.y;
+  state[base + 16u] = four.z;
+  state[base + 24u] = four.w;
+}
+
+fn store_row(base: u32, held: mat4x4<f32>) {
+  store_four(base, held[0]);
+  if (DK > 32u) {
+    store_four(base + 32u, held[1]);
+  }
+  if (DK > 64u) {
+    store_four(base + 64u, held[2]);
+  }
+  if (DK > 96u) {
+    store_four(base + 96u, held[3]);
+  }
+}
+
+fn key_row(part: u32) -> mat4x4<f32> {
+  var held = mat4x4<f32>();
+  held[0] = vec4<f32>(keys[part], keys[part + 8u], keys[part + 16u], keys[part + 24u]);
+  held[1] = vec4<f32>(keys[part + 32u], keys[part + 40u], keys[part + 48u], keys[part + 56u]);
+  held[2] = vec4<f32>(keys[part + 64u], keys[part + 72u], keys[part + 80u], keys[part + 88u]);
+  held[3] = vec4<f32>(keys[part + 96u], keys[part + 104u], keys[part + 112u], keys[part + 120u]);
+  return held;
+}
+
+fn query_row(part: u32) -> mat4x4<f32> {
+  var held = mat4x4<f32>();
+  held[0] = vec4<f32>(queries[part], queries[part + 8u], queries[part + 16u], queries[part + 24u]);
+  held[1] = vec4<f32>(queries[part + 32u], queries[part + 40u], queries[part + 48u], queries[part + 56u]);
+  held[2] = vec4<f32>(queries[part + 64u], queries[part + 72u], queries[part + 80u], queries[part + 88u]);
+  held[3] = vec4<f32>(queries[part + 96u], queries[part + 104u], queries[part + 112u], queries[part + 120u]);
+  return held;
+}
+
+// Four products, one after the other.
+fn add_four(start: f32, a: vec4<f32>, b: vec4<f32>) -> f32 {
+  var sum = start;
+  sum = fma(a.x, b.x, sum);
+  sum = fma(a.y, b.y, sum);
+  sum = fma(a.z, b.z, sum);
+  sum = fma(a.w, b.w, sum);
+  return sum;
+}
+
+fn add_row(a: mat4x4<f32>, b: mat4x4<f32>) -> f32 {
+  var sum = add_four(0.0, a[0], b[0]);
+  if (DK > 32u) {
+    sum = add_four(sum, a[1], b[1]);
+  }
+  if (DK > 64u) {
+    sum = add_four(sum, a[2], b[2]);
+  }
+  if (DK > 96u) {
+    sum = add_four(sum, a[3], b[3]);
+  }
+  return sum;
+}
+
+fn decayed(held: mat4x4<f32>, decay: f32) -> mat4x4<f32> {
+  return mat4x4<f32>(held[0] * decay, held[1] * decay, held[2] * decay, held[3] * decay);
+}
+
+fn written(held: mat4x4<f32>, key: mat4x4<f32>, delta: f32) -> mat4x4<f32> {
+  return mat4x4<f32>(fma(vec4<f32>(delta), key[0], held[0]), fma(vec4<f32>(delta), key[1], held[1]), fma(vec4<f32>(delta), key[2], held[2]), fma(vec4<f32>(delta), key[3], held[3]));
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let keyHead = group.x;
+  let keyWidth = params.kHeads * DK;
+  let channels = 2u * keyWidth + params.vHeads * DV;
+  let ratio = params.vHeads / params.kHeads;
+  let part = lane % PARTS;
+  let row = lane / PARTS;
+
+  for (var v = 0u; v < ratio; v++) {
+    let head = keyHead * ratio + v;
+    // Rows past DV are the last: they are neither written nor counted.
+    let base0 = (head * DV + min(row, DV - 1u)) * DK + part;
+    let base1 = (head * DV + min(row + AT_ONCE, DV - 1u)) * DK + part;
+    let base2 = (head * DV + min(row + 2u * AT_ONCE, DV - 1u)) * DK + part;
+    let base3 = (head * DV + min(row + 3u * AT_ONCE, DV - 1u)) * DK + part;
+    var held0 = load_row(base0);
+    var held1 = mat4x4<f32>();
+    var held2 = mat4x4<f32>();
+    var held3 = mat4x4<f32>();
+    if (DV > AT_ONCE) {
+      held1 = load_row(base1);
+    }
+    if (DV > 2u * AT_ONCE) {
+      held2 = load_row(base2);
+    }
+    if (DV > 3u * AT_ONCE) {
+      held3 = load_row(base3);
+    }
+
+    // Needed last, on the way from the start.
+    let z = x[params.zOffset + head * DV + min(lane, DV - 1u)];
+    let scaling = norm[min(lane, DV - 1u)];
+
+    // 128 lanes make q and the others k; DV lanes make v as well.
+    let i = lane % 128u;
+    let own = select(keyWidth, 0u, lane < 128u) + keyHead * DK + min(i, DK - 1u);
+    let valueChannel = 2u * keyWidth + head * DV + min(lane, DV - 1u);
+    // Only the lane that moves a column may read it: the others would do so while it is written.
+    var column: Column;
+    var valueColumn: Column;
+    if (v == 0u && i < DK) {
+      column = load_column(own, channels);
+    }
+    if (lane < DV) {
+      valueColumn = load_column(valueChannel, channels);
+    }
+    if (v == 0u && i < DK) {
+      let convolved = convolve(column, own, channels);
+      if (lane < 128u) {
+        queries[i] = convolved;
+      } else {
+        keys[i] = convolved;
+      }
+    }
+    if (lane < DV) {
+      values[lane] = convolve(valueColumn, valueChannel, channels);
+    }
+    if (lane == LANES - 1u) {
+      made[0] = -exp(gates[head]) * softplus(x[params.aOffset + head] + gates[params.vHeads + head]);
+      made[1] = sigmoid(x[params.bOffset + head]);
+    }
+    workgroupBarrier();
+    if (v == 0u) {
+      if (lane < 128u) {
+        var sum = 0.0;
+        for (var i = lane % 64u; i < DK; i += 64u) {
+          var value = keys[i];
+          if (lane < 64u) {
+            value = queries[i];
+          }
+          sum = fma(value, value, sum);
+        }
+        squares[lane] = sum;
+      }
+      workgroupBarrier();
+      if (lane < 16u) {
+        branches[lane] = branch(lane / 8u * 64u + lane % 8u);
+      }
+      workgroupBarrier();
+      let ofQuery = inverseSqrt(trunk(0u) + params.l2Eps);
+      let ofKey = inverseSqrt(trunk(8u) + params.l2Eps);
+      if (lane < DK) {
+        queries[lane] = queries[lane] * ofQuery * params.scale;
+        keys[lane] = keys[lane] * ofKey;
+      }
+      workgroupBarrier();
+    }
+
+    let decay = exp(made[0]);
+    let beta = made[1];
+    let key = key_row(part);
+    held0 = decayed(held0, decay);
+    held1 = decayed(held1, decay);
+    held2 = decayed(held2, decay);
+    held3 = decayed(held3, decay);
+    recalled[row * PARTS + part] = add_row(held0, key);
+    recalled[(row + AT_ONCE) * PARTS + part] = add_row(held1, key);
+    recalled[(row + 2u * AT_ONCE) * PARTS + part] = add_row(held2, key);
+    recalled[(row + 3u * AT_ONCE) * PARTS + part] = add_row(held3, key);
+    workgroupBarrier();
+    let query = query_row(part);
+    held0 = written(held0, key, beta * (values[row] - parts_recalled(row)));
+    answered[row * PARTS + part] = add_row(held0, query);
+    if (row < DV) {
+      store_row(base0, held0);
+    }
+    if (row + AT_ONCE < DV) {
+      held1 = written(held1, key, beta * (values[row + AT_ONCE] - parts_recalled(row + AT_ONCE)));
+      answered[(row + AT_ONCE) * PARTS + part] = add_row(held1, query);
+      store_row(base1, held1);
+    }
+    if (row + 2u * AT_ONCE < DV) {
+      held2 = written(held2, key, beta * (values[row + 2u * AT_ONCE] - parts_recalled(row + 2u * AT_ONCE)));
+      answered[(row + 2u * AT_ONCE) * PARTS + part] = add_row(held2, query);
+      store_row(base2, held2);
+    }
+    if (row + 3u * AT_ONCE < DV) {
+      held3 = written(held3, key, beta * (values[row + 3u * AT_ONCE] - parts_recalled(row + 3u * AT_ONCE)));
+      answered[(row + 3u * AT_ONCE) * PARTS + part] = add_row(held3, query);
+      store_row(base3, held3);
+    }
+    workgroupBarrier();
+    if (lane < DV) {
+      answers[lane] = parts_answered(lane);
+    }
+    workgroupBarrier();
+    if (lane < 64u) {
+      var sum = 0.0;
+      for (var i = lane; i < DV; i += 64u) {
+        sum = fma(answers[i], answers[i], sum);
+      }
+      squares[lane] = sum;
+    }
+    workgroupBarrier();
+    if (lane < 8u) {
+      branches[lane] = branch(lane);
+    }
+    workgroupBarrier();
+    if (lane < DV) {
+      let factor = inverseSqrt(trunk(0u) / f32(DV) + params.eps);
+      out[head * DV + lane] = answers[lane] * factor * scaling * (z * sigmoid(z));
+    }
+    // No barrier: `answers` and `branches`, which lanes may still be reading, the next value head writes only after barriers of its own.
+  }
+}

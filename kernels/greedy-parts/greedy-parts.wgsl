@@ -1,0 +1,72 @@
+// What argmax and logits-checksum find in each span of SPAN logits, one workgroup a span: five words a span, [key of the largest finite
+// logit, its lowest index, index of the first logit that is not finite, checksum a, checksum b], merged by greedy-merge. All of it is
+// integers, so that no order matters and both give what argmax and logits-checksum give.
+
+struct Params {
+  n: u32,
+}
+
+@group(0) @binding(0) var<storage, read> logits: array<u32>;
+@group(0) @binding(1) var<storage, read_write> parts: array<u32>;
+@group(0) @binding(2) var<uniform> params: Params;
+
+const LANES = 256u;
+const SPAN = 1024u;
+const NONE = 0xffffffffu;
+
+var<workgroup> best_key: array<u32, LANES>;
+var<workgroup> best_index: array<u32, LANES>;
+var<workgroup> first_bad: array<u32, LANES>;
+var<workgroup> sum_a: array<u32, LANES>;
+var<workgroup> sum_b: array<u32, LANES>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let span = linear_group(group, grid);
+  if (span * SPAN >= params.n) {
+    return;
+  }
+  var key = 0u;
+  var index = NONE;
+  var bad = NONE;
+  var a = 0u;
+  var b = 0u;
+  for (var i = span * SPAN + lane; i < min(params.n, (span + 1u) * SPAN); i += LANES) {
+    let bits = logits[i];
+    if ((bits & 0x7f800000u) == 0x7f800000u) {
+      bad = min(bad, i);
+    } else if (ordered(bits) > key) {
+      key = ordered(bits);
+      index = i;
+    }
+    a += checksum_a(bits, i);
+    b += checksum_b(bits, i);
+  }
+  best_key[lane] = key;
+  best_index[lane] = index;
+  first_bad[lane] = bad;
+  sum_a[lane] = a;
+  sum_b[lane] = b;
+  workgroupBarrier();
+  for (var half = LANES / 2u; half > 0u; half /= 2u) {
+    if (lane < half) {
+      let other_key = best_key[lane + half];
+      let other_index = best_index[lane + half];
+      if (other_key > best_key[lane] || (other_key == best_key[lane] && other_index < best_index[lane])) {
+        best_key[lane] = other_key;
+        best_index[lane] = other_index;
+      }
+      first_bad[lane] = min(first_bad[lane], first_bad[lane + half]);
+      sum_a[lane] += sum_a[lane + half];
+      sum_b[lane] += sum_b[lane + half];
+    }
+    workgroupBarrier();
+  }
+  if (lane == 0u) {
+    parts[span * 5u] = best_key[0];
+    parts[span * 5u + 1u] = best_index[0];
+    parts[span * 5u + 2u] = first_bad[0];
+    parts[span * 5u + 3u] = sum_a[0];
+    parts[span * 5u + 4u] = sum_b[0];
+  }
+}

@@ -1,0 +1,76 @@
+// out[col] = silu(g[col]) * u[col] with g and u the products of the normed row with rows col and upRow + col of w: the first half of the
+// MLP of one row in one launch. Norm, products and silu are rms-norm's, qmm-q4/split's and silu-mul's, operation by operation, so
+// that their chain gives the same bits (shared/norm-stage.wgsl, shared/split-k.wgsl).
+// A team makes OUTPUTS rows of one half of w: the first half of the teams those of gate, the second those of up, and the lane that writes has both.
+
+struct Params {
+  n: u32,
+  k: u32,
+  upRow: u32,
+  blocks: u32,
+  eps: f32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> norm: array<f32>;
+@group(0) @binding(2) var<storage, read> codes: array<u32>;
+@group(0) @binding(3) var<storage, read> scales: array<u32>;
+@group(0) @binding(4) var<storage, read> biases: array<u32>;
+@group(0) @binding(5) var<storage, read_write> out: array<f32>;
+@group(0) @binding(6) var<uniform> params: Params;
+
+// The same buffers, sixteen bytes a load.
+@group(0) @binding(0) var<storage, read> x_vec4: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> norm_vec4: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> codes_vec4: array<vec4<u32>>;
+
+const HALF = 4u; // teams of gate, and of up
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let base = linear_group(group, grid) * params.blocks * HALF * OUTPUTS;
+  if (base >= params.n) {
+    return;
+  }
+  let team = lane / TEAM;
+  let isUp = team >= HALF;
+  var first = select(0u, params.upRow, isUp) + base + team % HALF * OUTPUTS;
+  let end = select(params.n, params.upRow + params.n, isUp);
+  let slices = params.k / 32u;
+  var share = share_of_x(0u, params.k, 0u, lane);
+  var weight = share_of_norm(params.k, 0u, lane);
+  var held = hold(first, end, lane % TEAM, 0u, slices);
+  let scale = norm_scale(share, params.k, params.eps, lane);
+  for (var b = 0u; b < params.blocks; b++) {
+    var sums = vec4<f32>();
+    for (var stage = 0u; stage < STAGES; stage++) {
+      // A row of one stage stays where it is for all blocks.
+      if (b == 0u || STAGES > 1u) {
+        stage_share(normed(share, weight, scale), lane);
+      }
+      workgroupBarrier();
+      var next = held;
+      if (STAGES > 1u) {
+        let then = (stage + 1u) % STAGES;
+        share = share_of_x(0u, params.k, then, lane);
+        weight = share_of_norm(params.k, then, lane);
+        if (then > 0u) {
+          next = hold(first, end, lane % TEAM, then, slices);
+        }
+      }
+      sums = add_stage(sums, held, first, end, lane % TEAM, stage, slices);
+      held = next;
+      workgroupBarrier();
+    }
+    first += HALF * OUTPUTS;
+    if (b + 1u < params.blocks) {
+      held = hold(first, end, lane % TEAM, 0u, slices);
+    }
+    gather_lanes(sums, lane);
+    let output = base + b * HALF * OUTPUTS + lane;
+    if (lane < HALF * OUTPUTS && output < params.n) {
+      let gate = team_sum(lane);
+      out[output] = gate * sigmoid(gate) * team_sum(HALF * OUTPUTS + lane);
+    }
+  }
+}

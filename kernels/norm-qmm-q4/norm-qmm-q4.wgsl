@@ -1,0 +1,68 @@
+// y[col] = sum over i of n[i] * w[col, i] with n = x / sqrt(mean of x^2 + eps) * norm: rms-norm and a 4-bit product of one row in one
+// launch. Every workgroup norms the row again: it is in the cache, and waiting for weights takes longer (shared/norm-stage.wgsl). The
+// product is family split-k's (shared/split-k.wgsl), so that the chain of rms-norm and qmm-q4/split gives the same bits. A workgroup makes `blocks` blocks of outputs, one after the other, of a row normed once.
+
+struct Params {
+  n: u32,
+  k: u32,
+  blocks: u32,
+  eps: f32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> norm: array<f32>;
+@group(0) @binding(2) var<storage, read> codes: array<u32>;
+@group(0) @binding(3) var<storage, read> scales: array<u32>;
+@group(0) @binding(4) var<storage, read> biases: array<u32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
+@group(0) @binding(6) var<uniform> params: Params;
+
+// The same buffers, sixteen bytes a load.
+@group(0) @binding(0) var<storage, read> x_vec4: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> norm_vec4: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> codes_vec4: array<vec4<u32>>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let base = linear_group(group, grid) * params.blocks * TEAMS * OUTPUTS;
+  if (base >= params.n) {
+    return;
+  }
+  var first = base + lane / TEAM * OUTPUTS;
+  let slices = params.k / 32u;
+  var share = share_of_x(0u, params.k, 0u, lane);
+  var weight = share_of_norm(params.k, 0u, lane);
+  var held = hold(first, params.n, lane % TEAM, 0u, slices);
+  let scale = norm_scale(share, params.k, params.eps, lane);
+  for (var b = 0u; b < params.blocks; b++) {
+    var sums = vec4<f32>();
+    for (var stage = 0u; stage < STAGES; stage++) {
+      // A row of one stage stays where it is for all blocks.
+      if (b == 0u || STAGES > 1u) {
+        stage_share(normed(share, weight, scale), lane);
+      }
+      workgroupBarrier();
+      var next = held;
+      if (STAGES > 1u) {
+        let then = (stage + 1u) % STAGES;
+        share = share_of_x(0u, params.k, then, lane);
+        weight = share_of_norm(params.k, then, lane);
+        if (then > 0u) {
+          next = hold(first, params.n, lane % TEAM, then, slices);
+        }
+      }
+      sums = add_stage(sums, held, first, params.n, lane % TEAM, stage, slices);
+      held = next;
+      workgroupBarrier();
+    }
+    first += TEAMS * OUTPUTS;
+    if (b + 1u < params.blocks) {
+      held = hold(first, params.n, lane % TEAM, 0u, slices);
+    }
+    gather_lanes(sums, lane);
+    let output = base + b * TEAMS * OUTPUTS + lane;
+    if (lane < TEAMS * OUTPUTS && output < params.n) {
+      y[output] = team_sum(lane);
+    }
+  }
+}

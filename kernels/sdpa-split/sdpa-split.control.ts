@@ -1,0 +1,38 @@
+import type { Control } from '../contract.ts';
+
+export const controls: readonly Control[] = [
+  { name: 'half the lanes', gate: 1, find: '@compute @workgroup_size(256)', replace: '@compute @workgroup_size(128)' },
+  {
+    name: 'newest key not attended',
+    gate: 3,
+    find: '  let keys = min(position[0] + 1u, params.context);',
+    replace: '  let keys = max(min(position[0], params.context), 1u);',
+  },
+  { name: 'chunks past the position written', gate: 3, find: '  if (start >= keys) {', replace: '  if (start >= keys + 32u) {' },
+  {
+    name: 'last quarter of a vector dropped',
+    gate: 3,
+    find: 'fma(queries[vector * 4u + 3u], vec4<f32>(k.w), made)',
+    replace: 'fma(queries[vector * 4u + 3u], vec4<f32>(0.0), made)',
+  },
+  { name: 'last part of a score dropped', gate: 3, find: ' + parts[at + 7u];', replace: ';' },
+  { name: 'values past the count weighed', gate: 3, find: '  return select(0.0, value, key < count);', replace: '  return value;' },
+  {
+    name: 'last slice dropped',
+    gate: 3,
+    find: '        made += parts[s * HEAD_DIM + dimension];',
+    replace: '        made += select(parts[s * HEAD_DIM + dimension], vec4<f32>(), s + 1u == SLICES);',
+  },
+  {
+    name: 'last dimension not written',
+    gate: 2,
+    find: '    write_sum(kvHead, chunk, 0u, dimension, made.x);',
+    replace: '    write_sum(kvHead, chunk, 0u, min(dimension, HEAD_DIM - 2u), made.x);',
+  },
+  {
+    name: 'score kept in fp16',
+    gate: 4,
+    find: '  var made = fma(queries[vector * 4u], vec4<f32>(k.x), start);',
+    replace: '  var made = quantizeToF16(fma(queries[vector * 4u], vec4<f32>(k.x), start));',
+  },
+];

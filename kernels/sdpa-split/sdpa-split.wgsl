@@ -1,0 +1,206 @@
+// Attention of one token, its keys split over workgroups: one workgroup a chunk of 32 keys and key-value head, for all query heads
+// that read it, so that a key or value is read once. What it leaves is merged by sdpa-merge-gate: per head and chunk the largest score
+// m, the sum l of exp(score − m) and the sum of exp(score − m)·v.
+// Reduction: a score is HEAD_DIM/8 products in each of eight lanes (lane p takes vectors p, p + 8, … of four elements), added in rising
+// lane order. l: keys in rising order. An output: keys in rising order by slice of the keys (256 / HEAD_DIM slices, slice s has keys
+// s·KEYS/SLICES and on), then slices in rising order. Chunks past the position write nothing.
+// Up to four heads are the components of a vector, not an array: what a compiler does not unroll, it puts into memory.
+struct Params {
+  kvHeads: u32,
+  group: u32, // query heads a key-value head, up to 4
+  context: u32,
+  chunks: u32,
+  scale: f32,
+}
+
+@group(0) @binding(0) var<storage, read> q: array<f32>;
+@group(0) @binding(1) var<storage, read> kCache: array<f32>;
+@group(0) @binding(2) var<storage, read> vCache: array<f32>;
+@group(0) @binding(3) var<storage, read> position: array<u32>;
+@group(0) @binding(4) var<storage, read_write> sums: array<f32>;
+@group(0) @binding(5) var<storage, read_write> stats: array<f32>;
+@group(0) @binding(6) var<uniform> params: Params;
+
+// The same buffer, sixteen bytes a load.
+@group(0) @binding(1) var<storage, read> kCache_vec4: array<vec4<f32>>;
+
+override HEAD_DIM: u32; // 64, 128 or 256
+const LANES = 256u;
+const KEYS = 32u;
+const SPLIT = 8u; // lanes a score: LANES / KEYS
+override SLICES: u32 = LANES / HEAD_DIM;
+override SLICE_KEYS: u32 = KEYS / SLICES;
+
+// Element d of the heads. Heads past the group hold zeros.
+var<workgroup> queries: array<vec4<f32>, 256>;
+// A lane's part of the scores; later a slice's part of the outputs.
+var<workgroup> parts: array<vec4<f32>, 256>;
+// Scores, then weights, of one key.
+var<workgroup> weights: array<vec4<f32>, 32>;
+
+fn query_at(head: u32, element: u32) -> f32 {
+  if (head < params.group) {
+    return q[element];
+  }
+  return 0.0;
+}
+
+fn queries_at(kvHead: u32, element: u32) -> vec4<f32> {
+  let base = kvHead * params.group * HEAD_DIM + element;
+  return vec4<f32>(query_at(0u, base), query_at(1u, base + HEAD_DIM), query_at(2u, base + 2u * HEAD_DIM), query_at(3u, base + 3u * HEAD_DIM));
+}
+
+fn add_vector(start: vec4<f32>, vector: u32, k: vec4<f32>) -> vec4<f32> {
+  var made = fma(queries[vector * 4u], vec4<f32>(k.x), start);
+  made = fma(queries[vector * 4u + 1u], vec4<f32>(k.y), made);
+  made = fma(queries[vector * 4u + 2u], vec4<f32>(k.z), made);
+  return fma(queries[vector * 4u + 3u], vec4<f32>(k.w), made);
+}
+
+// The eight parts of one key's scores, in rising order.
+fn gather_parts(key: u32) -> vec4<f32> {
+  let at = key * SPLIT;
+  return ((((((parts[at] + parts[at + 1u]) + parts[at + 2u]) + parts[at + 3u]) + parts[at + 4u]) + parts[at + 5u]) + parts[at + 6u]) + parts[at + 7u];
+}
+
+// A value that counts; 0 past the count, where an infinite last value by no weight would be NaN.
+fn counted(value: f32, key: u32, count: u32) -> f32 {
+  return select(0.0, value, key < count);
+}
+
+fn write_stats(kvHead: u32, chunk: u32, head: u32, top: f32, total: f32) {
+  if (head < params.group) {
+    let at = ((kvHead * params.group + head) * params.chunks + chunk) * 2u;
+    stats[at] = top;
+    stats[at + 1u] = total;
+  }
+}
+
+fn write_sum(kvHead: u32, chunk: u32, head: u32, dimension: u32, value: f32) {
+  if (head < params.group) {
+    sums[((kvHead * params.group + head) * params.chunks + chunk) * HEAD_DIM + dimension] = value;
+  }
+}
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let keys = min(position[0] + 1u, params.context);
+  let chunk = group.x;
+  let start = chunk * KEYS;
+  let kvHead = group.y;
+  if (start >= keys) {
+    return;
+  }
+  let count = min(KEYS, keys - start);
+  let key = lane / SPLIT;
+  let place = lane % SPLIT;
+
+  // Keys past the count are the last of the chunk: they get no weight.
+  let vectors = HEAD_DIM / 4u;
+  let base = ((start + min(key, count - 1u)) * params.kvHeads + kvHead) * vectors + place;
+  let k0 = kCache_vec4[base];
+  let k1 = kCache_vec4[base + 8u];
+  var k2 = vec4<f32>();
+  var k3 = vec4<f32>();
+  var k4 = vec4<f32>();
+  var k5 = vec4<f32>();
+  var k6 = vec4<f32>();
+  var k7 = vec4<f32>();
+  if (HEAD_DIM > 64u) {
+    k2 = kCache_vec4[base + 16u];
+    k3 = kCache_vec4[base + 24u];
+  }
+  if (HEAD_DIM > 128u) {
+    k4 = kCache_vec4[base + 32u];
+    k5 = kCache_vec4[base + 40u];
+    k6 = kCache_vec4[base + 48u];
+    k7 = kCache_vec4[base + 56u];
+  }
+  let slice = lane / HEAD_DIM;
+  let dimension = lane % HEAD_DIM;
+  let firstKey = slice * SLICE_KEYS;
+  let stride = params.kvHeads * HEAD_DIM;
+  let values = start * stride + kvHead * HEAD_DIM + dimension;
+  if (lane < HEAD_DIM) {
+    queries[lane] = queries_at(kvHead, lane);
+  }
+  workgroupBarrier();
+
+  var score = add_vector(add_vector(vec4<f32>(), place, k0), place + 8u, k1);
+  if (HEAD_DIM > 64u) {
+    score = add_vector(add_vector(score, place + 16u, k2), place + 24u, k3);
+  }
+  if (HEAD_DIM > 128u) {
+    score = add_vector(add_vector(score, place + 32u, k4), place + 40u, k5);
+    score = add_vector(add_vector(score, place + 48u, k6), place + 56u, k7);
+  }
+  parts[lane] = score;
+  workgroupBarrier();
+  if (lane < count) {
+    weights[lane] = gather_parts(lane) * params.scale;
+  }
+  workgroupBarrier();
+  // Every lane of the first 32 finds the maxima; then each weighs one key.
+  var top = weights[0];
+  if (lane < KEYS) {
+    for (var c = 1u; c < count; c++) {
+      top = max(top, weights[c]);
+    }
+  }
+  workgroupBarrier();
+  if (lane < KEYS) {
+    var weight = vec4<f32>();
+    if (lane < count) {
+      weight = exp(weights[lane] - top);
+    }
+    weights[lane] = weight;
+  }
+  workgroupBarrier();
+  if (lane == 0u) {
+    var total = weights[0];
+    for (var c = 1u; c < count; c++) {
+      total += weights[c];
+    }
+    write_stats(kvHead, chunk, 0u, top.x, total.x);
+    write_stats(kvHead, chunk, 1u, top.y, total.y);
+    write_stats(kvHead, chunk, 2u, top.z, total.z);
+    write_stats(kvHead, chunk, 3u, top.w, total.w);
+  }
+
+  var made = vec4<f32>();
+  // Eight loads are under way at a time. Past the chunk's last key it is the last again that is read: what lies there may be no number.
+  let last = count - 1u;
+  for (var c = firstKey; c < firstKey + SLICE_KEYS; c += 8u) {
+    let v0 = vCache[values + min(c, last) * stride];
+    let v1 = vCache[values + min(c + 1u, last) * stride];
+    let v2 = vCache[values + min(c + 2u, last) * stride];
+    let v3 = vCache[values + min(c + 3u, last) * stride];
+    let v4 = vCache[values + min(c + 4u, last) * stride];
+    let v5 = vCache[values + min(c + 5u, last) * stride];
+    let v6 = vCache[values + min(c + 6u, last) * stride];
+    let v7 = vCache[values + min(c + 7u, last) * stride];
+    made = fma(weights[c], vec4<f32>(counted(v0, c, count)), made);
+    made = fma(weights[c + 1u], vec4<f32>(counted(v1, c + 1u, count)), made);
+    made = fma(weights[c + 2u], vec4<f32>(counted(v2, c + 2u, count)), made);
+    made = fma(weights[c + 3u], vec4<f32>(counted(v3, c + 3u, count)), made);
+    made = fma(weights[c + 4u], vec4<f32>(counted(v4, c + 4u, count)), made);
+    made = fma(weights[c + 5u], vec4<f32>(counted(v5, c + 5u, count)), made);
+    made = fma(weights[c + 6u], vec4<f32>(counted(v6, c + 6u, count)), made);
+    made = fma(weights[c + 7u], vec4<f32>(counted(v7, c + 7u, count)), made);
+  }
+  if (SLICES > 1u) {
+    parts[lane] = made;
+    workgroupBarrier();
+    if (slice == 0u) {
+      for (var s = 1u; s < SLICES; s++) {
+        made += parts[s * HEAD_DIM + dimension];
+      }
+    }
+  }
+  if (slice == 0u) {
+    write_sum(kvHead, chunk, 0u, dimension, made.x);
+    write_sum(kvHead, chunk, 1u, dimension, made.y);
+    write_sum(kvHead, chunk, 2u, dimension, made.z);
+    write_sum(kvHead, chunk, 3u, dimension, made.w);
+  }
+}
