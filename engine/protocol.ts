@@ -139,7 +139,8 @@ export const contractSummaryRecord = z.object({
 /** One edit of a shipped shader, and what the kernel's gates said of it. */
 const contractMutant = z.object({
   rule: z.string().describe('kind of edit'),
-  line: z.int().min(1).describe('of NAME.wgsl'),
+  file: z.string().optional().describe('shader file, from kernels/ on; absent in old records: NAME/NAME.wgsl'),
+  line: z.int().min(1).describe('of that file'),
   before: z.string(),
   after: z.string(),
   outcome: z

@@ -5,6 +5,7 @@
 import type { Contents, Kernel, Launch, Shape } from '../../kernels/contract.ts';
 import { EngineBroken } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
+import type { Edits } from '../gpu/kernel-source.ts';
 import { POISON, programsFor } from '../gpu/run-launch.ts';
 import { Stream } from '../gpu/stream.ts';
 import { GUARD_WORDS, withGuards } from './guards.ts';
@@ -54,12 +55,12 @@ export class CaseRun {
 
   /**
    * Launches once from the start and reads back every written binding.
-   * @param source WGSL that replaces NAME.wgsl.
+   * @param edits texts in place of the kernel's shader files.
    * @returns words by binding name, guards included.
    */
-  async launch(launch: Launch, source?: string): Promise<Record<string, Uint32Array>> {
+  async launch(launch: Launch, edits?: Edits): Promise<Record<string, Uint32Array>> {
     const programs = programsFor(this.#gpu);
-    const program = await programs.compile(this.#kernel, launch, source);
+    const program = await programs.compile(this.#kernel, launch, edits);
     if (program.kernel.name !== this.#kernel.name || program.variant !== launch.variant) {
       throw new EngineBroken(`asked for ${launch.kernel}/${launch.variant}, got the program of ${program.kernel.name}/${program.variant}`);
     }

@@ -50,10 +50,10 @@ export async function runCase(
   gates: CaseGates,
   enough: () => boolean = () => false,
 ): Promise<CaseFigures[]> {
-  const { gpu, contract, edited } = subject;
+  const { gpu, contract, edits } = subject;
   const { kernel } = contract;
   const figures: CaseFigures[] = [];
-  const launches = kernel.variants.flatMap((variant) => {
+  const launches = (shape.variants ?? kernel.variants).flatMap((variant) => {
     const launch = launchOf(contract, shape.shape, variant);
     if (launch instanceof Error || limitFault(limits, contract, shape.shape, launch) !== '') return [];
     return [{ variant, launch }];
@@ -69,9 +69,9 @@ export async function runCase(
       const family = familyOf(subject, variant);
       const expected = expectations.get(family) ?? expectationsOf(subject, shape, fill, contents, family);
       expectations.set(family, expected);
-      const words = await run.launch(launch, edited);
+      const words = await run.launch(launch, edits);
       holdIntegrity(gates.integrity, name, words, expected);
-      for (let i = 1; i < subject.repeat; i++) holdSame(gates.integrity, `${name} repeat ${i + 1}`, words, await run.launch(launch, edited));
+      for (let i = 1; i < subject.repeat; i++) holdSame(gates.integrity, `${name} repeat ${i + 1}`, words, await run.launch(launch, edits));
       for (const [input, after] of Object.entries(await run.inputs())) {
         gates.integrity.add(after.length, name, guardFault(input, after) || differenceFault(`input "${input}"`, run.initial(input), after));
       }

@@ -1,8 +1,9 @@
 /** Plants a control's fault in the shader and demands that the gate it names goes red. */
-import { ControlDrifted, plant } from '../../kernels/plant.ts';
+import { ControlDrifted, plant, plantedFile } from '../../kernels/plant.ts';
 import type { Control } from '../../kernels/contract.ts';
 import type { GateResult } from '../protocol.ts';
 import { ShaderInvalid } from '../errors.ts';
+import { shippedShader } from '../gpu/kernel-source.ts';
 import { fillsOf, runCase } from './cases.ts';
 import { launchGate } from './launch-gate.ts';
 import type { Limits } from './limits.ts';
@@ -29,8 +30,9 @@ export async function runControl(shipped: Subject, limits: Limits, control: Cont
   const { kernel } = shipped.contract;
   let result: GateResult;
   try {
-    const subject: Subject = { ...shipped, edited: plant(`${kernel.name}.wgsl`, shipped.shipped, control) };
-    result = (await redGate(subject, limits, control.gate)).result();
+    const file = plantedFile(kernel, control);
+    const subject: Subject = { ...shipped, edits: { [file]: plant(file, shippedShader(file), control) } };
+    result = (await redGate(subject, limits, control)).result();
   } catch (error) {
     if (error instanceof ControlDrifted)
       return {
@@ -47,16 +49,19 @@ export async function runControl(shipped: Subject, limits: Limits, control: Cont
     : { caught: false, planted: true, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };
 }
 
-async function redGate(subject: Subject, limits: Limits, gate: Control['gate']): Promise<Tally> {
+async function redGate(subject: Subject, limits: Limits, { gate, family }: Control): Promise<Tally> {
   if (gate === 1) return launchGate(subject);
   if (gate === 4) return sumsGate(subject);
   const gates = { integrity: new Tally(), shapes: new Tally() };
   const asked = gate === 2 ? gates.integrity : gates.shapes;
   const { contract } = subject;
+  const variants = family === undefined ? contract.kernel.variants : contract.families[family];
+  if (!variants) throw new Error(`${contract.kernel.name} has no family ${family}; it has ${Object.keys(contract.families).join(', ')}`);
   const small = contract.shapes.filter(({ shape }) => sizeOf(contract, shape) <= LARGEST_ELEMENTS);
   for (const shape of small.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
     for (const fill of fillsOf(subject, shape)) {
-      await runCase(subject, limits, shape, fill, gates, () => asked.failed);
+      const run = { ...shape, variants: (shape.variants ?? variants).filter((variant) => variants.includes(variant)) };
+      await runCase(subject, limits, run, fill, gates, () => asked.failed);
       if (asked.failed) return asked;
     }
   }

@@ -3,8 +3,9 @@
  * So each variant's entry point is silenced in turn (it returns at once): what ran must then leave its outputs unwritten,
  * and silencing all the others must change nothing. Before that, the shader's text must say what the host side says.
  */
-import type { ContractShape, Launch } from '../../kernels/contract.ts';
-import { kernelSource } from '../gpu/kernel-source.ts';
+import type { ContractShape, Kernel, Launch } from '../../kernels/contract.ts';
+import { ownShader } from '../../kernels/plant.ts';
+import { kernelSource, shippedShader, type Edits } from '../gpu/kernel-source.ts';
 import { CaseRun } from './case-run.ts';
 import { guardFault, withoutGuards } from './guards.ts';
 import { silence } from './silence.ts';
@@ -15,11 +16,10 @@ import { differenceFault } from './written.ts';
 
 /** Judges every variant on the smallest served shape. */
 export async function launchGate(subject: Subject): Promise<Tally> {
-  const { gpu, contract, edited, shipped } = subject;
+  const { gpu, contract, edits } = subject;
   const { kernel } = contract;
   const tally = new Tally();
-  const source = edited ?? shipped;
-  const { text } = kernelSource(kernel, source);
+  const { text } = kernelSource(kernel, edits);
   const shape = smallestServed(subject);
   const fill = contract.fills[0];
   if (!shape || !fill) throw new Error(`${kernel.name}: the contract has no served shape or no fill`);
@@ -36,7 +36,7 @@ export async function launchGate(subject: Subject): Promise<Tally> {
       const twin = sound.slice(0, index).find((other) => requestOf(other) === requestOf(launch));
       tally.add(1, launch.variant, twin ? `${launch.variant} and ${twin.variant} ask for the same launch` : '');
     }
-    for (const launch of sound) await holdMechanism(tally, run, source, launch, sound);
+    for (const launch of sound) await holdMechanism(tally, run, kernel, edits ?? {}, launch, sound);
   } finally {
     run.close();
   }
@@ -53,35 +53,32 @@ function smallestServed(subject: Subject): ContractShape | undefined {
   return contract.shapes.filter(({ role }) => role === 'served').toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))[0];
 }
 
-async function holdMechanism(tally: Tally, run: CaseRun, source: string, launch: Launch, all: readonly Launch[]): Promise<void> {
-  const normal = await run.launch(launch, source);
+async function holdMechanism(tally: Tally, run: CaseRun, kernel: Kernel, edits: Edits, launch: Launch, all: readonly Launch[]): Promise<void> {
+  const own = ownShader(kernel);
+  const source = edits[own] ?? shippedShader(own);
+  const normal = await run.launch(launch, edits);
   const written = Object.entries(normal).some(([name, words]) => differenceFault(name, run.initial(name), words) !== '');
   tally.add(1, launch.variant, written ? '' : 'the launch wrote nothing');
-  const silenced = await run.launch(launch, silence(source, launch));
+  // Where a pipeline has constants, it is silenced only where it has those of the launch: one compilation shows that it got them all.
+  const constants = Object.entries(launch.constants).map(([name, value]) => `${name} == ${value}`);
+  const silenced = await run.launch(launch, { ...edits, [own]: silence(source, launch, constants.length > 0 ? constants.join(' && ') : undefined) });
   for (const [name, words] of Object.entries(silenced)) {
     const fault = guardFault(name, words) || differenceFault(name, withoutGuards(run.initial(name)), withoutGuards(words));
-    tally.add(1, launch.variant, fault === '' ? '' : `with ${launch.entryPoint} silenced something else still wrote: ${fault}`);
+    const where = constants.length > 0 ? ` where ${constants.join(' && ')}` : '';
+    const cause = constants.length > 0 ? 'something else, or a pipeline of other constants, still wrote' : 'something else still wrote';
+    tally.add(1, launch.variant, fault === '' ? '' : `with ${launch.entryPoint} silenced${where} ${cause}: ${fault}`);
   }
+  // What an entry point needs of the others is the same for all its launches.
+  if (launch !== all.find(({ entryPoint }) => entryPoint === launch.entryPoint)) return;
   const others = [...new Map(all.map((other) => [other.entryPoint, other])).values()].filter((other) => other.entryPoint !== launch.entryPoint);
-  if (others.length > 0) {
-    const without = await run.launch(
-      launch,
-      others.reduce((text, other) => silence(text, other), source),
+  if (others.length === 0) return;
+  const without = await run.launch(launch, { ...edits, [own]: others.reduce((text, other) => silence(text, other), source) });
+  for (const [name, words] of Object.entries(without)) {
+    const fault = differenceFault(name, withoutGuards(normal[name]!), withoutGuards(words));
+    tally.add(
+      1,
+      launch.variant,
+      fault === '' ? '' : `it depends on the entry point of another variant (${others.map(({ entryPoint }) => entryPoint).join(', ')}): ${fault}`,
     );
-    for (const [name, words] of Object.entries(without)) {
-      const fault = differenceFault(name, withoutGuards(normal[name]!), withoutGuards(words));
-      tally.add(
-        1,
-        launch.variant,
-        fault === '' ? '' : `it depends on the entry point of another variant (${others.map(({ entryPoint }) => entryPoint).join(', ')}): ${fault}`,
-      );
-    }
-  }
-  for (const [constant, value] of Object.entries(launch.constants)) {
-    const without = await run.launch(launch, silence(source, launch, `${constant} == ${value}`));
-    for (const [name, words] of Object.entries(without)) {
-      const fault = differenceFault(name, withoutGuards(run.initial(name)), withoutGuards(words));
-      tally.add(1, launch.variant, fault === '' ? '' : `the pipeline did not get ${constant} = ${value}`);
-    }
   }
 }

@@ -21,6 +21,13 @@ const shape = (name: string, sizes: ContractShape['shape']): ContractShape => ({
 /** Shapes besides, for loops that no small shape of the contract enters twice. */
 const BESIDES: Readonly<Record<string, readonly ContractShape[]>> = {
   'sdpa-decode': [shape('wide head', { rows: 1, heads: 1, kvHeads: 1, headDim: 264, context: 4 })],
+  // Rows of two stages.
+  'qmm-q4': [shape('two stages', { rows: 1, n: 1, k: 2112 })],
+  'qmm-q4-add': [shape('two stages', { n: 1, k: 2112 })],
+  'norm-qmm-q4': [shape('two stages', { n: 1, k: 2112, eps: 1e-6 })],
+  'norm-gate-up-q4': [shape('two stages', { n: 1, k: 2112, upRow: 1, eps: 1e-6 })],
+  // Answers of more than 64 values pass from lane to lane.
+  'gdn-step': [shape('wide values', { kHeads: 1, vHeads: 1, dk: 32, dv: 65, taps: 2, width: 196, zOffset: 129, aOffset: 194, bOffset: 195, eps: 1e-6 })],
   'gdn-prefill-chunked': [shape('two chunks', { rows: 18, kHeads: 1, vHeads: 1, dk: 8, dv: 8, vStride: 8, vOffset: 0 })],
 };
 
@@ -38,6 +45,12 @@ const ACCEPTED: Readonly<Record<string, { readonly shape: ContractShape; readonl
   },
 };
 
+/**
+ * Entry points that the emulator cannot run, as it stores no component of a vector in an array. They come last in their file, so that the
+ * barriers from them on are theirs.
+ */
+const BEYOND: Readonly<Record<string, string>> = { 'qmm-q4': 'tile' };
+
 const BARRIER = 'workgroupBarrier();';
 
 interface Run {
@@ -53,11 +66,13 @@ function runsOf({ kernel, contract }: RegistryEntry): Run[] {
   const instead = INSTEAD[kernel.name];
   if (instead) return instead.map((chosen) => runOf(kernel, contract!, kernel.variants[0]!, chosen));
   const shapes = contract!.shapes.toSorted((a, b) => sizeOf(contract!, a.shape) - sizeOf(contract!, b.shape));
-  return kernel.variants.flatMap((variant) => {
-    const served = shapes.filter((each) => !(launchOf(contract!, each.shape, variant) instanceof Error));
-    const small = served.filter((each) => sizeOf(contract!, each.shape) <= ELEMENTS);
-    return [...new Set([served[0]!, small.at(-1) ?? served[0]!, ...(BESIDES[kernel.name] ?? [])])].map((chosen) => runOf(kernel, contract!, variant, chosen));
-  });
+  return kernel.variants
+    .filter((variant) => variant !== BEYOND[kernel.name])
+    .flatMap((variant) => {
+      const served = shapes.filter((each) => !(launchOf(contract!, each.shape, variant) instanceof Error));
+      const small = served.filter((each) => sizeOf(contract!, each.shape) <= ELEMENTS);
+      return [...new Set([served[0]!, small.at(-1) ?? served[0]!, ...(BESIDES[kernel.name] ?? [])])].map((chosen) => runOf(kernel, contract!, variant, chosen));
+    });
 }
 
 function runOf(kernel: Kernel, contract: Contract, variant: string, { name, shape: sized, fills }: ContractShape): Run {
@@ -89,6 +104,9 @@ function settled(text: string, launch: Launch): string {
       first.push(`const ${name}: ${type} = ${launch.constants[name]}${type === 'u32' ? 'u' : ''};`);
       return '';
     })
+    .replaceAll(/^override\s+(\w+)\s*:\s*(\w+)\s*=[^;]*;/gm, (declaration, name: string, type: string) =>
+      launch.constants[name] === undefined ? declaration : `const ${name}: ${type} = ${launch.constants[name]}${type === 'u32' ? 'u' : ''};`,
+    )
     .replaceAll(/^const\s+\w+\s*=\s*\d+u;/gm, (declaration) => {
       first.push(declaration);
       return '';
@@ -121,6 +139,7 @@ test.each(entries.map((entry) => ({ name: entry.kernel.name, entry })))('$name h
 
 const barriers = entries.flatMap((entry) =>
   source(entry)
+    .split(BEYOND[entry.kernel.name] === undefined ? '\0' : `fn ${BEYOND[entry.kernel.name]}(`)[0]!
     .split(BARRIER)
     .slice(1)
     .map((_, number) => ({ name: entry.kernel.name, number: number + 1, entry })),

@@ -42,8 +42,7 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   const controls: ContractControlRecord[] = [];
   const unexpected: string[] = [];
   for (const entry of contracted) {
-    const shipped = readFileSync(entry.files.wgsl, 'utf8');
-    const subject: Subject = { gpu, contract: entry.contract, shipped, seed, repeat };
+    const subject: Subject = { gpu, contract: entry.contract, seed, repeat };
     const { record, unexpectedPasses } = await judgeKernel(subject, entry);
     unexpected.push(...unexpectedPasses);
     kernels.push(record);

@@ -5,7 +5,7 @@ import { select } from './select.ts';
 
 describe('select', async () => {
   const registry = await loadRegistry();
-  const groups = 'attention, datamove, gdn, greedy, pointwise, projection';
+  const groups = 'attention, datamove, fused, gdn, greedy, pointwise, projection';
 
   it.each([
     [{ group: 'typo' }, `--group typo: there is no such group; there is ${groups}`],

@@ -1,15 +1,14 @@
 import { LaunchRefused, type Contract, type ContractShape, type Fill, type Launch, type Contents, type Shape } from '../../kernels/contract.ts';
 import { caseSeed, Random } from '../../kernels/random.ts';
 import type { Gpu } from '../gpu/device.ts';
+import type { Edits } from '../gpu/kernel-source.ts';
 
 /** What is being judged: a contract's kernel on one device, as shipped or with a planted fault. */
 export interface Subject {
   readonly gpu: Gpu;
   readonly contract: Contract;
-  /** NAME.wgsl as shipped. */
-  readonly shipped: string;
-  /** WGSL that replaces NAME.wgsl: the planted fault. */
-  readonly edited?: string;
+  /** The planted fault; absent: as shipped. */
+  readonly edits?: Edits;
   /** Base seed of every fill. */
   readonly seed: number;
   /** How often each case is launched. */

@@ -23,7 +23,7 @@ export async function sumsGate(subject: Subject): Promise<Tally> {
 }
 
 async function holdPart(subject: Subject, part: SumPart, tally: Tally): Promise<void> {
-  const { gpu, contract, edited } = subject;
+  const { gpu, contract, edits } = subject;
   const fill = contract.fills.find(({ name }) => name === part.fill);
   if (fill?.kind !== 'stress') throw new Error(`${contract.kernel.name}: the sum ${part.name} names the fill ${part.fill}, which is no stress fill`);
   const contents = fillCase(subject, { name: part.name, role: 'served', shape: part.shape }, fill);
@@ -49,7 +49,7 @@ async function holdPart(subject: Subject, part: SumPart, tally: Tally): Promise<
         tally.add(1, where, `refused: ${launch.message}`);
         continue;
       }
-      const words = withoutGuards((await run.launch(launch, edited))[part.output]!);
+      const words = withoutGuards((await run.launch(launch, edits))[part.output]!);
       const { checks, fault } = compareOutput(expected, words, withoutGuards(run.initial(part.output)));
       tally.add(checks, where, fault === '' ? '' : `the device's sum: ${fault}`);
     }

@@ -120,7 +120,9 @@ async function bestAdapter(listed: readonly ListedAdapter[]): Promise<Chosen | u
   const adapter = await dawnInstance([]).requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return undefined;
   const named = listed.find((entry) => slug(entry.name) === adapter.info.device);
-  return { adapter, listed: named ?? { backend: 'unknown', name: adapter.info.description || adapter.info.device } };
+  if (!named) return { adapter, listed: { backend: 'unknown', name: adapter.info.description || adapter.info.device } };
+  // Asked for by name, since an instance is set up for the driver that it is to open.
+  return namedAdapter([named]);
 }
 
 /** The first GPU among adapters of a matching name, else the first software one. */

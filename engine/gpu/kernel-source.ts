@@ -1,23 +1,29 @@
 /** WGSL of a kernel: its includes from kernels/shared/, then NAME.wgsl. */
 import { readFileSync } from 'node:fs';
 import type { Kernel } from '../../kernels/contract.ts';
+import { shaderFiles } from '../../kernels/plant.ts';
 
 const KERNELS = new URL('../../kernels/', import.meta.url);
+
+/** Texts in place of files of kernels/, by their paths from there: `NAME/NAME.wgsl`, `shared/NAME.wgsl` (planted faults). */
+export type Edits = Readonly<Record<string, string>>;
 
 interface Part {
   readonly file: string;
   readonly text: string;
 }
 
-/**
- * The parts of a kernel's source in order. `edited` replaces the text of NAME.wgsl (planted faults), not of its includes.
- * @throws Error when a file is missing.
- */
-function parts(kernel: Kernel, edited?: string): Part[] {
-  const read = (file: string): Part => ({ file: `kernels/${file}`, text: readFileSync(new URL(file, KERNELS), 'utf8') });
-  const own = `${kernel.name}/${kernel.name}.wgsl`;
-  const shared = kernel.includes.map((name) => read(`shared/${name}.wgsl`));
-  return [...shared, edited === undefined ? read(own) : { file: `kernels/${own} (edited)`, text: edited }];
+/** The text of one shader file as shipped. @throws Error when it is missing. */
+export function shippedShader(file: string): string {
+  return readFileSync(new URL(file, KERNELS), 'utf8');
+}
+
+/** The parts of a kernel's source in order. @throws Error when a file is missing. */
+function parts(kernel: Kernel, edits: Edits): Part[] {
+  return shaderFiles(kernel).map((file) => {
+    const text = edits[file];
+    return text === undefined ? { file: `kernels/${file}`, text: shippedShader(file) } : { file: `kernels/${file} (edited)`, text };
+  });
 }
 
 /** A kernel's whole WGSL, and where a line of it came from. */
@@ -27,8 +33,8 @@ export interface KernelSource {
   locate(line: number): string;
 }
 
-export function kernelSource(kernel: Kernel, edited?: string): KernelSource {
-  const found = parts(kernel, edited);
+export function kernelSource(kernel: Kernel, edits: Edits = {}): KernelSource {
+  const found = parts(kernel, edits);
   return {
     text: found.map((part) => part.text).join('\n'),
     locate(line) {

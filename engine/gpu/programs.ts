@@ -5,7 +5,7 @@
 import type { Kernel, Launch } from '../../kernels/contract.ts';
 import { EngineBroken, ShaderInvalid } from '../errors.ts';
 import type { Gpu } from './device.ts';
-import { kernelSource } from './kernel-source.ts';
+import { kernelSource, type Edits } from './kernel-source.ts';
 
 /** A kernel's variant, compiled for one set of pipeline constants. */
 export interface Program {
@@ -37,23 +37,23 @@ export class Programs {
 
   /**
    * The pipeline of a launch.
-   * @param edited WGSL that replaces NAME.wgsl (planted faults).
+   * @param edits texts in place of the kernel's shader files (planted faults).
    * @throws ShaderInvalid with file and line when the WGSL does not compile.
    */
-  compile(kernel: Kernel, launch: Launch, edited?: string): Promise<Program> {
-    const source = kernelSource(kernel, edited);
+  compile(kernel: Kernel, launch: Launch, edits: Edits = {}): Promise<Program> {
+    const source = kernelSource(kernel, edits);
     const constants = Object.entries(launch.constants).toSorted(([a], [b]) => (a < b ? -1 : 1));
     const key = JSON.stringify([kernel.name, launch.variant, launch.entryPoint, constants, launch.params.length > 0, source.text]);
     const known = this.#cache.get(key);
     if (known) return known;
-    const program = this.#gpu.wait(this.#build(kernel, launch, edited), `compiling ${kernel.name} (${launch.variant})`);
+    const program = this.#gpu.wait(this.#build(kernel, launch, edits), `compiling ${kernel.name} (${launch.variant})`);
     this.#cache.set(key, program);
     return program;
   }
 
-  async #build(kernel: Kernel, launch: Launch, edited?: string): Promise<Program> {
+  async #build(kernel: Kernel, launch: Launch, edits: Edits): Promise<Program> {
     const device = this.#gpu.device;
-    const source = kernelSource(kernel, edited);
+    const source = kernelSource(kernel, edits);
     const label = `${kernel.name}/${launch.variant}`;
     const hasParams = launch.params.length > 0;
     device.pushErrorScope('validation');

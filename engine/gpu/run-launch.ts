@@ -5,6 +5,7 @@
 import type { BindingSpec, Kernel, Shape } from '../../kernels/contract.ts';
 import { EngineBroken } from '../errors.ts';
 import type { Gpu } from './device.ts';
+import type { Edits } from './kernel-source.ts';
 import { Programs } from './programs.ts';
 import { Stream } from './stream.ts';
 
@@ -23,8 +24,8 @@ export type Arrays = Readonly<Record<string, TypedArray>>;
 export interface RunLaunchOptions {
   /** Puts 64 guard words on each side of every binding and checks them after the launch. */
   readonly guards?: boolean;
-  /** WGSL that replaces NAME.wgsl (planted faults). */
-  readonly source?: string;
+  /** Texts in place of the kernel's shader files (planted faults). */
+  readonly edits?: Edits;
 }
 
 /** The launch wrote outside a binding. `outputs` is what it left in the bindings. */
@@ -63,7 +64,7 @@ export async function runLaunch(
   const launch = kernel.launch(shape, variant);
   const sizes = kernel.sizes(shape);
   const programs = programsFor(gpu);
-  const program = await programs.compile(kernel, launch, options.source);
+  const program = await programs.compile(kernel, launch, options.edits);
   const margin = options.guards ? GUARD_BYTES : 0;
   const stream = new Stream(gpu);
   const buffers: { spec: BindingSpec; buffer: GPUBuffer; bytes: number }[] = [];

@@ -1,6 +1,7 @@
 /** The probe's own shaders as kernels, so that they are compiled, bound and recorded like any other. They compute nothing for a model. */
 import { readFileSync } from 'node:fs';
 import type { BindingSpec, Kernel } from '../../kernels/contract.ts';
+import { ownShader } from '../../kernels/plant.ts';
 import { foldGrid } from '../../kernels/shared/grid.ts';
 import type { Dispatch, Programs } from '../gpu/programs.ts';
 
@@ -47,5 +48,5 @@ export async function probeDispatch(programs: Programs, shader: ProbeShader, buf
     launch: () => launch,
   };
   const source = readFileSync(new URL(`${name}.wgsl`, import.meta.url), 'utf8');
-  return programs.bind(await programs.compile(kernel, launch, source), launch, buffers);
+  return programs.bind(await programs.compile(kernel, launch, { [ownShader(kernel)]: source }), launch, buffers);
 }

@@ -1,15 +1,17 @@
 /** The contract command on a real driver: what it says of the shipped kernels, and that it says otherwise of broken ones. */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runControl } from '../../engine/contract/controls.ts';
 import { launchGate } from '../../engine/contract/launch-gate.ts';
 import { runContract, runGates } from '../../engine/contract/run.ts';
 import type { Subject } from '../../engine/contract/subject.ts';
 import type { Gpu } from '../../engine/gpu/device.ts';
+import { shippedShader } from '../../engine/gpu/kernel-source.ts';
 import { engineRecordLine, type ContractKernelRecord, type EngineRecord } from '../../engine/protocol.ts';
 import type { Contract, Control } from '../../kernels/contract.ts';
 import { loadKernel, loadRegistry } from '../../kernels/registry.ts';
 import { openAnyGpu } from './against-reference.ts';
+
+const SILU_MUL = 'silu-mul/silu-mul.wgsl';
 
 let gpu: Gpu;
 const names = (await loadRegistry()).map(({ kernel }) => kernel.name);
@@ -43,7 +45,7 @@ function once(kernel: string): Promise<Outcome> {
 
 async function subject(name: string): Promise<Subject> {
   const entry = await loadKernel(name);
-  return { gpu, contract: entry.contract!, shipped: readFileSync(entry.files.wgsl, 'utf8'), seed: 1, repeat: 2 };
+  return { gpu, contract: entry.contract!, seed: 1, repeat: 2 };
 }
 
 const kernelRecord = (records: readonly EngineRecord[]): ContractKernelRecord => records.find((record) => record.kind === 'contract-kernel')!;
@@ -109,6 +111,21 @@ test('an edited shader that does not compile is no caught control', async () => 
   expect(outcome).toEqual({ caught: false, planted: true, detail: expect.stringMatching(/^not run: with the planted line .* does not compile: /) as string });
 });
 
+test('a control of an include that the kernel does not have is missed', async () => {
+  const control: Control = { name: 'elsewhere', gate: 3, file: 'shared/sigmoid.wgsl', find: 'exp(-abs(x))', replace: 'exp(abs(x))' };
+  const outcome = await runControl(await subject('residual-add'), gpu.adapter.limits, control);
+  expect(outcome).toEqual({
+    caught: false,
+    planted: false,
+    detail: expect.stringMatching(/^not planted: .* edits shared\/sigmoid.wgsl, which residual-add does not include/) as string,
+  });
+});
+
+test('a fault in an include is planted there', async () => {
+  const control: Control = { name: 'sign', gate: 3, file: 'shared/sigmoid.wgsl', find: 'exp(-abs(x))', replace: 'exp(abs(x))' };
+  expect(await runControl(await subject('output-gate'), gpu.adapter.limits, control)).toMatchObject({ caught: true });
+});
+
 test('a control whose line the head edited is not planted', async () => {
   const control: Control = { name: 'drifted', gate: 3, find: 'no such line', replace: 'nothing' };
   const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
@@ -118,7 +135,10 @@ test('a control whose line the head edited is not planted', async () => {
 
 test('a shader that does not compile fails gate 1, and the device works on', async () => {
   const shipped = await subject('silu-mul');
-  const { results } = await runGates({ ...shipped, edited: shipped.shipped.replace('let g = gate[i];', 'let g = gate[i]') }, gpu.adapter.limits);
+  const { results } = await runGates(
+    { ...shipped, edits: { [SILU_MUL]: shippedShader(SILU_MUL).replace('let g = gate[i];', 'let g = gate[i]') } },
+    gpu.adapter.limits,
+  );
   expect(results[1]).toMatchObject({ status: 'fail', detail: expect.stringContaining('does not compile') as string });
   expect([results[2].status, results[3].status]).toEqual(['fail', 'fail']);
   expect((await launchGate(shipped)).result().status).toBe('pass');

@@ -1,11 +1,13 @@
 /** The judging process of `contract --mutants` on a real driver: what it says of sound, faulty, broken and endless shaders. */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JudgingProcess, type Reply } from '../../engine/contract/mutants/judging-process.ts';
+import { shippedShader } from '../../engine/gpu/kernel-source.ts';
 import { openAnyGpu } from './against-reference.ts';
 
 const kernel = 'residual-add';
-const shipped = readFileSync(new URL(`../../kernels/${kernel}/${kernel}.wgsl`, import.meta.url), 'utf8');
+const own = `${kernel}/${kernel}.wgsl`;
+const GRID = 'shared/linear-group.wgsl';
+const shipped = shippedShader(own);
 
 const SUM = 'out[i] = a[i] + b[i];';
 
@@ -20,8 +22,8 @@ beforeAll(async () => {
 
 afterAll(() => judging.close());
 
-async function ask(source: string | null): Promise<Reply> {
-  return (await judging.ask({ kernel, source }, 5_000)).reply;
+async function ask(source: string | null, file = own): Promise<Reply> {
+  return (await judging.ask({ kernel, edits: source === null ? null : { [file]: source } }, 5_000)).reply;
 }
 
 test('a shader that hangs the driver is given up, and the next one is judged on a device opened anew', async () => {
@@ -37,4 +39,11 @@ test('an edit that does not compile is no mutant, and a wrong one names its gate
   const wrong = shipped.replace(SUM, 'out[i] = a[i] - b[i];');
   expect(wrong).not.toBe(shipped);
   expect(await ask(wrong)).toMatchObject({ result: 'red' });
+});
+
+test('an include is edited like the shader itself', async () => {
+  expect(await ask(`${shippedShader(GRID)}// harmless\n`, GRID)).toEqual({ result: 'green' });
+  const wrong = shippedShader(GRID).replace('grid.x + group.x', 'grid.x - group.x');
+  expect(wrong).not.toBe(shippedShader(GRID));
+  expect(await ask(wrong, GRID)).toMatchObject({ result: 'red' });
 });

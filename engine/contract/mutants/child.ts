@@ -4,7 +4,6 @@
  *
  * Arguments: the adapter's name, the seed, launches a case.
  */
-import { readFileSync } from 'node:fs';
 import { loadKernel, type RegistryEntry } from '../../../kernels/registry.ts';
 import { ShaderInvalid } from '../../errors.ts';
 import { openGpu } from '../../gpu/device.ts';
@@ -23,16 +22,15 @@ async function subjectOf(kernel: string): Promise<Subject> {
   if (loaded?.entry.kernel.name !== kernel) {
     const entry = await loadKernel(kernel);
     if (!entry.contract) throw new Error(`${kernel} has no contract`);
-    const shipped = readFileSync(entry.files.wgsl, 'utf8');
-    loaded = { entry, subject: { gpu, contract: remembering(entry.contract), shipped, seed: Number(seed), repeat: Number(repeat) } };
+    loaded = { entry, subject: { gpu, contract: remembering(entry.contract), seed: Number(seed), repeat: Number(repeat) } };
   }
   return loaded.subject;
 }
 
-async function answer({ kernel, source }: Question): Promise<void> {
+async function answer({ kernel, edits }: Question): Promise<void> {
   try {
     const subject = await subjectOf(kernel);
-    const judgement = await judgeSource(source === null ? subject : { ...subject, edited: source }, () => say({ kind: 'step' }));
+    const judgement = await judgeSource(edits === null ? subject : { ...subject, edits }, () => say({ kind: 'step' }));
     say({ kind: 'judged', judgement });
   } catch (error) {
     // The text check of gate 1 reads WGSL too, and may refuse what the driver's compiler takes.

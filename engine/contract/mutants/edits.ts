@@ -6,12 +6,12 @@ import { computingRuns, type Token } from './tokens.ts';
 export interface Edit {
   /** Kind of edit. */
   readonly rule: string;
-  /** 1-based line of NAME.wgsl. */
+  /** 1-based line of the shader file. */
   readonly line: number;
   /** That line as shipped and as edited, without the indent. */
   readonly before: string;
   readonly after: string;
-  /** The whole edited NAME.wgsl. */
+  /** The whole edited file. */
   readonly source: string;
 }
 

@@ -43,13 +43,13 @@ function red(gate: 1 | 2 | 3 | 4, tally: Tally): Judgement {
 }
 
 /** Whether every variant's pipeline can be made of the source. */
-async function compiles({ gpu, contract, edited, shipped }: Subject): Promise<boolean> {
+async function compiles({ gpu, contract, edits }: Subject): Promise<boolean> {
   const served = contract.shapes.find(({ role }) => role === 'served')!;
   for (const variant of contract.kernel.variants) {
     const launch = launchOf(contract, served.shape, variant);
     if (launch instanceof Error) continue;
     try {
-      await programsFor(gpu).compile(contract.kernel, launch, edited ?? shipped);
+      await programsFor(gpu).compile(contract.kernel, launch, edits);
     } catch (error) {
       if (error instanceof ShaderInvalid) return false;
       throw error;

@@ -1,10 +1,11 @@
 /** What the contract command and its judging child process say to each other. */
+import type { Edits } from '../../gpu/kernel-source.ts';
 import type { Judgement } from './judge.ts';
 
-/** Judge this source of a kernel; null: as shipped. */
+/** Judge a kernel with one of its shader files edited; null: as shipped. */
 export interface Question {
   readonly kernel: string;
-  readonly source: string | null;
+  readonly edits: Edits | null;
 }
 
 export type Answer =

@@ -1,8 +1,9 @@
 /** `contract --mutants`: edits every shader in many ways and counts the edits that the kernel's own gates catch. */
-import { readFileSync } from 'node:fs';
+import { shaderFiles } from '../../../kernels/plant.ts';
 import { loadRegistry } from '../../../kernels/registry.ts';
 import { EngineBroken } from '../../errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
+import { shippedShader } from '../../gpu/kernel-source.ts';
 import { RECORD_SCHEMA, type ContractMutantsRecord, type EngineRecord } from '../../protocol.ts';
 import { select, type Contracted, type Selection } from '../select.ts';
 import { chosenOrder } from './choose.ts';
@@ -66,17 +67,17 @@ export async function runMutants(gpu: Gpu, options: MutantsOptions): Promise<voi
 async function mutateKernel(judging: JudgingProcess, entry: Contracted, each: number, seed: number): Promise<ContractMutantsRecord> {
   const started = performance.now();
   const { name: kernel, group } = entry.kernel;
-  const edits = editsOf(readFileSync(entry.files.wgsl, 'utf8'));
+  const edits = shaderFiles(entry.kernel).flatMap((file) => editsOf(shippedShader(file)).map((edit) => ({ ...edit, file })));
   const mutants: Mutant[] = [];
   let uncompiled = 0;
-  const shipped = await judging.ask({ kernel, source: null }, SHIPPED_STALL_MS);
+  const shipped = await judging.ask({ kernel, edits: null }, SHIPPED_STALL_MS);
   const unjudged = faultOfShipped(kernel, shipped.reply);
   const stallMs = Math.max(LEAST_STALL_MS, 10 * shipped.longestMs);
-  for (const { rule, line, before, after, source } of unjudged === null ? chosenOrder(edits, kernel, seed) : []) {
+  for (const { rule, file, line, before, after, source } of unjudged === null ? chosenOrder(edits, kernel, seed) : []) {
     if (mutants.length === each) break;
-    const { reply } = await judging.ask({ kernel, source }, stallMs);
+    const { reply } = await judging.ask({ kernel, edits: { [file]: source } }, stallMs);
     if (reply.result === 'invalid') uncompiled++;
-    else mutants.push({ rule, line, before, after, ...outcomeOf(reply) });
+    else mutants.push({ rule, file, line, before, after, ...outcomeOf(reply) });
   }
   return {
     schema: RECORD_SCHEMA,
@@ -114,9 +115,9 @@ export function mutantLines(record: ContractMutantsRecord): string[] {
     `${kernel}: ${caught} of ${mutants.length} caught (${count('red')} by a gate, ${count('hung')} hung, ${count('broke')} broke the device); ` +
       `${uncompiled} edits did not compile; ${Math.round(wallMs)} ms`,
   ];
-  for (const { rule, line, before, after, outcome } of mutants) {
+  for (const { rule, file, line, before, after, outcome } of mutants) {
     if (outcome === 'survived')
-      lines.push(`      survived kernels/${kernel}/${kernel}.wgsl:${line} (${rule}): ${before} → ${after === '' ? '(nothing)' : after}`);
+      lines.push(`      survived kernels/${file ?? `${kernel}/${kernel}.wgsl`}:${line} (${rule}): ${before} → ${after === '' ? '(nothing)' : after}`);
   }
   return lines;
 }
