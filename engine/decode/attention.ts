@@ -7,7 +7,9 @@ import { outputGate } from '../../kernels/output-gate/output-gate.ts';
 import { qkNorm } from '../../kernels/qk-norm/qk-norm.ts';
 import { rope } from '../../kernels/rope/rope.ts';
 import { sdpaDecode } from '../../kernels/sdpa-decode/sdpa-decode.ts';
+import { sdpaMergeGate } from '../../kernels/sdpa-merge-gate/sdpa-merge-gate.ts';
 import { sdpaPrefill } from '../../kernels/sdpa-prefill/sdpa-prefill.ts';
+import { CHUNK_KEYS, sdpaSplit } from '../../kernels/sdpa-split/sdpa-split.ts';
 import { EngineBroken } from '../errors.ts';
 import { project, type GraphContext } from './graph-context.ts';
 import type { Step } from './step.ts';
@@ -31,6 +33,22 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
   const attended = scratch.rows('attended', width);
   const gated = scratch.rows('attended and gated', width);
   const inHeads = { rowStride: 2 * width, headStride: 2 * headDim };
+  const chunks = Math.ceil(context / CHUNK_KEYS);
+  const caches = { kCache: cache.keys, vCache: cache.values, position };
+  const whole: Step[] = [
+    {
+      kernel: graph.kind === 'token' ? sdpaDecode : sdpaPrefill,
+      shape: { rows, heads, kvHeads, headDim, context },
+      buffers: { q: queriesRotated, ...caches, out: attended },
+    },
+    { kernel: outputGate, shape: { rows, heads, headDim, ...inHeads, gateOffset: headDim }, buffers: { attn: attended, qg: queryGate, out: gated } },
+  ];
+  const sums = scratch.fixed('attention sums', heads * chunks * headDim);
+  const stats = scratch.fixed('attention stats', heads * chunks * 2);
+  const split: Step[] = [
+    { kernel: sdpaSplit, shape: { heads, kvHeads, headDim, context }, buffers: { q: queriesRotated, ...caches, sums, stats } },
+    { kernel: sdpaMergeGate, shape: { heads, headDim, context }, buffers: { sums, stats, qg: queryGate, position, out: gated } },
+  ];
   return [
     project(graph, `${at}.q_proj`, normed, queryGate),
     project(graph, `${at}.k_proj`, normed, keys),
@@ -52,12 +70,7 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
       shape: { rows, kvHeads, headDim, context },
       buffers: { k: keysRotated, v: values, position, kCache: cache.keys, vCache: cache.values },
     },
-    {
-      kernel: graph.kind === 'token' ? sdpaDecode : sdpaPrefill,
-      shape: { rows, heads, kvHeads, headDim, context },
-      buffers: { q: queriesRotated, kCache: cache.keys, vCache: cache.values, position, out: attended },
-    },
-    { kernel: outputGate, shape: { rows, heads, headDim, ...inHeads, gateOffset: headDim }, buffers: { attn: attended, qg: queryGate, out: gated } },
+    ...(graph.kind === 'token' && graph.sdpa === 'split' ? split : whole),
     project(graph, `${at}.o_proj`, gated, out),
   ];
 }

@@ -26,8 +26,9 @@ describe('ropeTable', () => {
 
 describe('parseSettings', () => {
   it('fills in the defaults', () => {
-    expect(parseSettings([])).toEqual({ qmm: 'scalar', 'qmm-prompt': 'tile-rows', 'gdn-prompt': 'token-loop', chunk: '64' });
-    expect(parseSettings(['qmm=vec4', 'chunk=8', 'chunk=16'])).toEqual({ qmm: 'vec4', 'qmm-prompt': 'tile-rows', 'gdn-prompt': 'token-loop', chunk: '16' });
+    const defaults = { qmm: 'scalar', 'qmm-prompt': 'auto', 'gdn-prompt': 'token-loop', sdpa: 'whole', fusion: 'off', chunk: '64' };
+    expect(parseSettings([])).toEqual(defaults);
+    expect(parseSettings(['qmm=vec4', 'chunk=8', 'chunk=16'])).toEqual({ ...defaults, qmm: 'vec4', chunk: '16' });
   });
 
   it('refuses unknown keys and values', () => {

@@ -8,6 +8,7 @@ import { Programs, type Dispatch } from '../gpu/programs.ts';
 import type { Stream } from '../gpu/stream.ts';
 import type { ModelConfig } from '../model/config.ts';
 import type { WeightTable } from '../model/weights.ts';
+import { fusedTokenSteps, refuseUnlessFused } from './fused.ts';
 import type { GraphContext } from './graph-context.ts';
 import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch } from './memory.ts';
@@ -21,10 +22,14 @@ export interface DecoderOptions {
   readonly chunk: number;
   /** Variant of qmm-q4 for one row. */
   readonly qmm: string;
-  /** Variant of qmm-q4 for the rows of a prompt chunk. */
+  /** Variant of qmm-q4 for the rows of a prompt chunk, or `auto`. */
   readonly qmmPrompt: string;
   /** How the delta rule of several rows is computed. */
   readonly gdnPrompt: string;
+  /** Attention of one token. */
+  readonly sdpa: GraphContext['sdpa'];
+  /** The pass of one token in fused kernels: `qmm` and `sdpa` are then split. */
+  readonly fused: boolean;
 }
 
 /** A part of the prompt: `rows` ids from position `start` on. */
@@ -54,9 +59,12 @@ export function openGraphs(
   gpu: Gpu,
   config: ModelConfig,
   weights: WeightTable,
-  { context, qmm, qmmPrompt, gdnPrompt }: Omit<DecoderOptions, 'prompt' | 'chunk'>,
+  { context, qmmPrompt, gdnPrompt, fused, ...options }: Omit<DecoderOptions, 'prompt' | 'chunk'>,
   mostRows: number,
 ): Graphs {
+  if (fused) refuseUnlessFused(config);
+  // The prompt's last row goes through the head alone, and belongs to the same family.
+  const [qmm, sdpa] = fused ? ['split-4', 'split' as const] : [options.qmm, options.sdpa];
   const scratch = new Scratch(gpu, mostRows);
   const state = new DecodeState(gpu, config, context);
   const position = scratch.fixed('position', 1);
@@ -73,6 +81,8 @@ export function openGraphs(
     qmm,
     qmmPrompt,
     gdnPrompt,
+    sdpa,
+    fused,
     rows,
     kind,
   });
@@ -81,6 +91,7 @@ export function openGraphs(
 
 /** The steps of one token: its id is the last argmax's result. */
 export function tokenSteps(graph: GraphContext): Step[] {
+  if (graph.fused) return fusedTokenSteps(graph, headOutputs(graph).result);
   return [...forwardSteps(graph, headOutputs(graph).result), ...headSteps(graph)];
 }
 

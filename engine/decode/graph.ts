@@ -10,10 +10,11 @@ import { logitsChecksum } from '../../kernels/logits-checksum/logits-checksum.ts
 import { residualAdd } from '../../kernels/residual-add/residual-add.ts';
 import { rmsNorm } from '../../kernels/rms-norm/rms-norm.ts';
 import { siluMul } from '../../kernels/silu-mul/silu-mul.ts';
+import type { BufferRef } from '../gpu/buffer-ref.ts';
 import { attentionSteps } from './attention.ts';
 import { deltaNetSteps } from './delta-net.ts';
 import { project, projectRow, type GraphContext } from './graph-context.ts';
-import type { BufferRef, Step } from './step.ts';
+import type { Step } from './step.ts';
 
 /** Steps from ids u32 [rows] to the last layer's output, which `lastHidden` names. */
 export function forwardSteps(graph: GraphContext, ids: GPUBuffer): Step[] {

@@ -19,9 +19,10 @@ function choice(name: string, what: string, values: readonly string[]): Setting 
 /** Every setting, the documented ones and no other. */
 export const SETTINGS: readonly Setting[] = [
   choice('qmm', 'variant of qmm-q4 for the projections of one token', qmmQ4.variants),
-  // The default halves prefill on both software drivers, in the same family as the others: it changes no digest.
-  { ...choice('qmm-prompt', 'variant of qmm-q4 for the projections of a prompt chunk', qmmQ4.variants), fallback: 'tile-rows' },
+  choice('qmm-prompt', 'variant of qmm-q4 for the projections of a prompt chunk; auto: tile where it is filled, else tile-rows', ['auto', ...qmmQ4.variants]),
   choice('gdn-prompt', 'how the delta rule of a prompt chunk of several rows is computed', ['token-loop', 'chunked']),
+  choice('sdpa', 'attention of one token: keys of a head in one workgroup, or split over workgroups', ['whole', 'split']),
+  choice('fusion', 'whether the pass of one token runs in fused kernels, with the bits of qmm=split,sdpa=split', ['off', 'on']),
   {
     name: 'chunk',
     what: 'rows of the prompt that one prefill pass takes',
@@ -50,6 +51,12 @@ export function parseSettings(given: readonly string[]): Record<string, string> 
 }
 
 /** The settings that the steps of a graph hang on, as the decoder takes them. */
-export function variantsOf(settings: Readonly<Record<string, string>>): Pick<DecoderOptions, 'qmm' | 'qmmPrompt' | 'gdnPrompt'> {
-  return { qmm: settings['qmm']!, qmmPrompt: settings['qmm-prompt']!, gdnPrompt: settings['gdn-prompt']! };
+export function variantsOf(settings: Readonly<Record<string, string>>): Omit<DecoderOptions, 'prompt' | 'context' | 'chunk'> {
+  return {
+    qmm: settings['qmm']!,
+    qmmPrompt: settings['qmm-prompt']!,
+    gdnPrompt: settings['gdn-prompt']!,
+    sdpa: settings['sdpa'] === 'split' ? 'split' : 'whole',
+    fused: settings['fusion'] === 'on',
+  };
 }

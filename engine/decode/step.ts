@@ -1,11 +1,9 @@
 /** A step of a graph as plain data, and its compilation into a dispatch that a stream can record again and again. */
 import type { Kernel, Shape } from '../../kernels/contract.ts';
 import { EngineRefused } from '../errors.ts';
+import type { BufferRef } from '../gpu/buffer-ref.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Dispatch, Programs } from '../gpu/programs.ts';
-
-/** A whole buffer, or its part from `offset` bytes (a multiple of 256) on. */
-export type BufferRef = GPUBuffer | { readonly buffer: GPUBuffer; readonly offset: number };
 
 /** One kernel, its shape and what its storage bindings are bound to. */
 export interface Step {

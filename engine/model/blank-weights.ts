@@ -32,5 +32,11 @@ export function blankWeights(gpu: Gpu, config: ModelConfig, period: number = con
   const few = { ...config, layerTypes: config.layerTypes.slice(0, period) };
   const weights = Weights.load(gpu, few, blankTensors(few));
   const lender = (name: string): string => name.replace(/(?<=\.layers\.)\d+/, (layer) => String(Number(layer) % period));
-  return { quantised: (name) => weights.quantised(lender(name)), vector: (name) => weights.vector(lender(name)) };
+  const joint: WeightTable['joint'] = (name) => {
+    const lent = weights.joint(lender(name));
+    // Members are asked for by the borrower's names.
+    const layer = /(?<=\.layers\.)\d+/.exec(name)?.[0] ?? '';
+    return lent && { ...lent, starts: new Map(Array.from(lent.starts, ([member, row]) => [member.replace(/(?<=\.layers\.)\d+/, layer), row])) };
+  };
+  return { quantised: (name) => weights.quantised(lender(name)), joint, vector: (name) => weights.vector(lender(name)) };
 }

@@ -64,6 +64,16 @@ export function weightSpecs(config: ModelConfig): WeightSpec[] {
   return specs;
 }
 
+/** Vectors that one binding holds one after the other, by layer: what a fused kernel reads where a binding each would be too many. */
+export function vectorPairs(config: ModelConfig): { name: string; members: readonly string[] }[] {
+  return config.layerTypes.map((type, layer) => {
+    const at = `model.layers.${layer}`;
+    return type === 'full_attention'
+      ? { name: `${at}.self_attn.qk_norm`, members: [`${at}.self_attn.q_norm.weight`, `${at}.self_attn.k_norm.weight`] }
+      : { name: `${at}.linear_attn.gates`, members: [`${at}.linear_attn.A_log`, `${at}.linear_attn.dt_bias`] };
+  });
+}
+
 /** The tensors of a weight, with the dtypes and shapes that are served. */
 export function tensorsOf(spec: WeightSpec): { name: string; dtypes: readonly Dtype[]; shape: readonly number[] }[] {
   if (spec.form === 'vector') return [{ name: PREFIX + spec.name, dtypes: ['BF16', 'F32'], shape: spec.shape }];

@@ -1,10 +1,15 @@
-/** Puts a checked checkpoint's weights into GPU buffers: one buffer a tensor, several where it is larger than a binding. */
+/**
+ * Puts a checked checkpoint's weights into GPU buffers: one buffer a tensor, several where it is larger than a binding, and one for all
+ * the matrices of one input.
+ */
 import { EngineBroken } from '../errors.ts';
+import type { BufferRef } from '../gpu/buffer-ref.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { TensorSource } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
+import { jointLayout, jointSpecs, type JointLayout } from './joint.ts';
 import { planSplits, type ColumnRange } from './split.ts';
-import { tensorsOf, weightSpecs, type QuantisedSpec, type VectorSpec } from './tensors.ts';
+import { tensorsOf, vectorPairs, weightSpecs, type QuantisedSpec, type VectorSpec } from './tensors.ts';
 
 /** A 4-bit matrix W [n, k] in parts of its columns, in order; nearly always one. */
 export interface QuantisedWeight {
@@ -15,16 +20,24 @@ export interface QuantisedWeight {
 
 /** Columns of a matrix as they lie in the file; scales and biases are bf16 pairs, padded to whole words. */
 export interface QuantisedPart extends ColumnRange {
+  readonly codes: BufferRef;
+  readonly scales: BufferRef;
+  readonly biases: BufferRef;
+}
+
+/** Several matrices in one, by rows (joint.ts). */
+export interface JointWeight extends JointLayout {
   readonly codes: GPUBuffer;
   readonly scales: GPUBuffer;
   readonly biases: GPUBuffer;
 }
 
 /** Where a graph finds its weights. */
-export type WeightTable = Pick<Weights, 'quantised' | 'vector'>;
+export type WeightTable = Pick<Weights, 'quantised' | 'joint' | 'vector'>;
 
 export class Weights {
   readonly #quantised = new Map<string, QuantisedWeight>();
+  readonly #joint = new Map<string, JointWeight>();
   readonly #vectors = new Map<string, GPUBuffer>();
 
   /**
@@ -36,12 +49,51 @@ export class Weights {
     const specs = weightSpecs(config);
     const splits = planSplits(specs, bindingLimit, gpu.adapter.name);
     const weights = new Weights();
+    const quantised = new Map(specs.flatMap((spec) => (spec.form === 'quantised' ? [[spec.name, spec]] : [])));
+    for (const { name, members } of jointSpecs(config))
+      weights.#loadJoint(
+        gpu,
+        checkpoint,
+        name,
+        members.map((member) => quantised.get(member)!),
+        bindingLimit,
+      );
     for (const spec of specs) {
       if (spec.form === 'vector') weights.#vectors.set(spec.name, loadVector(gpu, checkpoint, spec));
-      else weights.#quantised.set(spec.name, loadQuantised(gpu, checkpoint, spec, splits.get(spec.name) ?? []));
+      else if (!weights.#quantised.has(spec.name)) weights.#quantised.set(spec.name, loadQuantised(gpu, checkpoint, spec, splits.get(spec.name) ?? []));
+    }
+    for (const pair of vectorPairs(config)) {
+      weights.#vectors.set(pair.name, loadVectors(gpu, checkpoint, pair.name, pair.members));
     }
     gpu.check();
     return weights;
+  }
+
+  /** One buffer for all members, where it fits one binding; else each is loaded alone. */
+  #loadJoint(gpu: Gpu, checkpoint: TensorSource, name: string, members: readonly QuantisedSpec[], bindingLimit: number): void {
+    const layout = jointLayout(members);
+    if ((layout.rows * layout.k) / 2 > bindingLimit) return;
+    const [codes, scales, biases] = ['weight', 'scales', 'biases'].map((tensor) => {
+      const bytesOfRow = tensor === 'weight' ? layout.k / 2 : layout.k / 32;
+      return filled(gpu, `${name}.${tensor}`, layout.rows * bytesOfRow, (target) => {
+        for (const spec of members) {
+          const start = layout.starts.get(spec.name)! * bytesOfRow;
+          checkpoint.read(`language_model.${spec.name}.${tensor}`, target.subarray(start, start + spec.n * bytesOfRow));
+        }
+      });
+    }) as [GPUBuffer, GPUBuffer, GPUBuffer];
+    this.#joint.set(name, { ...layout, codes, scales, biases });
+    for (const spec of members) {
+      const row = layout.starts.get(spec.name)!;
+      const at = (buffer: GPUBuffer, bytesOfRow: number): BufferRef => ({ buffer, offset: row * bytesOfRow });
+      const part = { start: 0, n: spec.n, codes: at(codes, spec.k / 2), scales: at(scales, spec.k / 32), biases: at(biases, spec.k / 32) };
+      this.#quantised.set(spec.name, { n: spec.n, k: spec.k, parts: [part] });
+    }
+  }
+
+  /** The matrices of one input as one; undefined where that is larger than a binding. */
+  joint(name: string): JointWeight | undefined {
+    return this.#joint.get(name);
   }
 
   /** The matrix `name`. */
@@ -88,14 +140,28 @@ function loadQuantised(gpu: Gpu, checkpoint: TensorSource, spec: QuantisedSpec, 
 }
 
 function loadVector(gpu: Gpu, checkpoint: TensorSource, spec: VectorSpec): GPUBuffer {
-  const { name } = tensorsOf(spec)[0]!;
-  const tensor = checkpoint.tensors.get(name)!;
-  if (tensor.dtype === 'F32') return filled(gpu, name, tensor.bytes, (target) => checkpoint.read(name, target));
-  const halves = new Uint16Array(tensor.bytes / 2);
-  checkpoint.read(name, new Uint8Array(halves.buffer));
-  return filled(gpu, name, tensor.bytes * 2, (target) => {
-    // bf16 is the upper half of a float32: widening is exact.
-    const words = new Uint32Array(target.buffer, target.byteOffset, halves.length);
-    for (const [i, half] of halves.entries()) words[i] = half << 16;
+  return loadVectors(gpu, checkpoint, tensorsOf(spec)[0]!.name, [spec.name]);
+}
+
+/** Vectors one after the other, as float32. */
+function loadVectors(gpu: Gpu, checkpoint: TensorSource, label: string, names: readonly string[]): GPUBuffer {
+  const parts = names.map((name) => vectorBytes(checkpoint, `language_model.${name}`));
+  const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
+  return filled(gpu, label, bytes, (target) => {
+    let at = 0;
+    for (const part of parts) {
+      target.set(part, at);
+      at += part.byteLength;
+    }
   });
+}
+
+/** A tensor's elements as the bytes of float32s. */
+function vectorBytes(checkpoint: TensorSource, name: string): Uint8Array {
+  const tensor = checkpoint.tensors.get(name)!;
+  const bytes = new Uint8Array(tensor.bytes);
+  checkpoint.read(name, bytes);
+  if (tensor.dtype === 'F32') return bytes;
+  // bf16 is the upper half of a float32: widening is exact.
+  return new Uint8Array(Uint32Array.from(new Uint16Array(bytes.buffer), (half) => half << 16).buffer);
 }

@@ -42,7 +42,7 @@ async function decode(folder: string, prompt: readonly number[], steps: number, 
     checkTensors(folder, config, checkpoint.tensors);
     const stream = new Stream(gpu);
     const weights = Weights.load(gpu, config, checkpoint, bindingLimit);
-    const variants = { qmm: 'scalar', qmmPrompt: 'tile-rows', gdnPrompt: 'token-loop' };
+    const variants = { qmm: 'scalar', qmmPrompt: 'tile-rows', gdnPrompt: 'token-loop', sdpa: 'whole', fused: false } as const;
     const decoder = await Decoder.create(gpu, config, weights, { prompt, context: prompt.length + steps, chunk: 16, ...variants });
     const logits = join(scratch, 'logits.f32');
     const { ids, digest } = await identityPass(gpu, stream, decoder, steps, config.vocab, logits);
