@@ -93,7 +93,7 @@ test(
     expect(done.stdout).toMatch(/^swiftshader +contract +software +new-failure +\S.* +-$/m);
     expect(done.stdout).toMatch(/^swiftshader +decode +software +output-differs +.*differs from step \d+.* +-$/m);
     expect(done.stdout).not.toMatch(/[+-]\d+\.\d%/);
-    expect(done.stdout).toMatch(/^page: http:/m);
+    expect(done.stdout).toMatch(/^page \(while it was up\): http:/m);
     expectAllEnded(path.join(home.folder, 'fault'));
   },
   LONG_MS,
