@@ -1,6 +1,6 @@
 /**
- * The pass of one token in fused kernels: five launches a Gated DeltaNet layer, seven an attention layer. Each gives the bits of the chain
- * it replaces with projections of family split-k (`qmm=split`), except attention, whose keys are split over workgroups.
+ * The pass of one token in fused kernels: five launches a Gated DeltaNet layer, seven an attention layer. It gives the bits of the unfused
+ * pass with projections of family split-k and attention split by keys (`qmm=split`, `sdpa=split`).
  */
 import { embedQ4 } from '../../kernels/embed-q4/embed-q4.ts';
 import { gdnStep, gdnStepServes } from '../../kernels/gdn-step/gdn-step.ts';
