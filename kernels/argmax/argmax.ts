@@ -18,7 +18,7 @@ export const argmax: Kernel<ArgmaxShape> = {
     { name: 'logits', access: 'read', type: 'u32' },
     { name: 'result', access: 'read_write', type: 'u32' },
   ],
-  includes: [],
+  includes: ['logit-bits'],
   params: PARAMS,
   variants: ['one-group'],
   sizes: ({ n }) => ({ logits: n, result: 4 }),

@@ -18,12 +18,6 @@ var<workgroup> best_key: array<u32, LANES>;
 var<workgroup> best_index: array<u32, LANES>;
 var<workgroup> first_bad: array<u32, LANES>;
 
-// Maps finite bits to integers in the order of the values they stand for; no finite value maps to 0.
-fn ordered(bits: u32) -> u32 {
-  let canonical = select(bits, 0u, bits == 0x80000000u);
-  return select(canonical | 0x80000000u, ~canonical, (canonical & 0x80000000u) != 0u);
-}
-
 @compute @workgroup_size(256)
 fn argmax(@builtin(local_invocation_index) lane: u32) {
   var key = 0u;

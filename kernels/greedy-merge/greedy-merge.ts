@@ -18,7 +18,7 @@ export const greedyMerge: Kernel<GreedyMergeShape> = {
     { name: 'result', access: 'read_write', type: 'u32' },
     { name: 'checksum', access: 'read_write', type: 'u32' },
   ],
-  includes: [],
+  includes: ['greedy-tree'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ spans }) => ({ parts: spans * 5, result: 4, checksum: 2 }),

@@ -9,15 +9,6 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> checksum: array<u32>;
 @group(0) @binding(3) var<uniform> params: Params;
 
-const LANES = 256u;
-const NONE = 0xffffffffu;
-
-var<workgroup> best_key: array<u32, LANES>;
-var<workgroup> best_index: array<u32, LANES>;
-var<workgroup> first_bad: array<u32, LANES>;
-var<workgroup> sum_a: array<u32, LANES>;
-var<workgroup> sum_b: array<u32, LANES>;
-
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) lane: u32) {
   var key = 0u;
@@ -35,26 +26,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     a += parts[span * 5u + 3u];
     b += parts[span * 5u + 4u];
   }
-  best_key[lane] = key;
-  best_index[lane] = index;
-  first_bad[lane] = bad;
-  sum_a[lane] = a;
-  sum_b[lane] = b;
-  workgroupBarrier();
-  for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    if (lane < half) {
-      let other_key = best_key[lane + half];
-      let other_index = best_index[lane + half];
-      if (other_key > best_key[lane] || (other_key == best_key[lane] && other_index < best_index[lane])) {
-        best_key[lane] = other_key;
-        best_index[lane] = other_index;
-      }
-      first_bad[lane] = min(first_bad[lane], first_bad[lane + half]);
-      sum_a[lane] += sum_a[lane + half];
-      sum_b[lane] += sum_b[lane + half];
-    }
-    workgroupBarrier();
-  }
+  gather_greedy(lane, key, index, bad, a, b);
   if (lane == 0u) {
     result[0] = best_index[0];
     result[1] = select(0u, 1u, first_bad[0] == NONE);

@@ -25,7 +25,7 @@ export const greedyParts: Kernel<GreedyPartsShape> = {
     { name: 'logits', access: 'read', type: 'u32' },
     { name: 'parts', access: 'read_write', type: 'u32' },
   ],
-  includes: ['linear-group', 'logit-bits'],
+  includes: ['linear-group', 'logit-bits', 'greedy-tree'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ n }) => ({ logits: n, parts: spansOf(n) * WORDS }),

@@ -10,15 +10,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> parts: array<u32>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-const LANES = 256u;
 const SPAN = 1024u;
-const NONE = 0xffffffffu;
-
-var<workgroup> best_key: array<u32, LANES>;
-var<workgroup> best_index: array<u32, LANES>;
-var<workgroup> first_bad: array<u32, LANES>;
-var<workgroup> sum_a: array<u32, LANES>;
-var<workgroup> sum_b: array<u32, LANES>;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
@@ -42,26 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
     a += checksum_a(bits, i);
     b += checksum_b(bits, i);
   }
-  best_key[lane] = key;
-  best_index[lane] = index;
-  first_bad[lane] = bad;
-  sum_a[lane] = a;
-  sum_b[lane] = b;
-  workgroupBarrier();
-  for (var half = LANES / 2u; half > 0u; half /= 2u) {
-    if (lane < half) {
-      let other_key = best_key[lane + half];
-      let other_index = best_index[lane + half];
-      if (other_key > best_key[lane] || (other_key == best_key[lane] && other_index < best_index[lane])) {
-        best_key[lane] = other_key;
-        best_index[lane] = other_index;
-      }
-      first_bad[lane] = min(first_bad[lane], first_bad[lane + half]);
-      sum_a[lane] += sum_a[lane + half];
-      sum_b[lane] += sum_b[lane + half];
-    }
-    workgroupBarrier();
-  }
+  gather_greedy(lane, key, index, bad, a, b);
   if (lane == 0u) {
     parts[span * 5u] = best_key[0];
     parts[span * 5u + 1u] = best_index[0];

@@ -16,22 +16,14 @@ const LANES = 256u;
 var<workgroup> sum_a: array<u32, LANES>;
 var<workgroup> sum_b: array<u32, LANES>;
 
-// The 32-bit finaliser of MurmurHash3 (public domain): a bijection.
-fn mix32(word: u32) -> u32 {
-  var h = word;
-  h = (h ^ (h >> 16u)) * 0x85ebca6bu;
-  h = (h ^ (h >> 13u)) * 0xc2b2ae35u;
-  return h ^ (h >> 16u);
-}
-
 @compute @workgroup_size(256)
 fn logits_checksum(@builtin(local_invocation_index) lane: u32) {
   var a = 0u;
   var b = 0u;
   for (var i = lane; i < params.n; i += LANES) {
     let bits = logits[i];
-    a += mix32(bits + (i + 1u) * 0x9e3779b1u);
-    b += mix32(bits ^ mix32(i + 0x27d4eb2fu));
+    a += checksum_a(bits, i);
+    b += checksum_b(bits, i);
   }
   sum_a[lane] = a;
   sum_b[lane] = b;
