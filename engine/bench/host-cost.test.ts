@@ -20,3 +20,7 @@ it('fits a token of 2b into the null backend, the table and the head in parts', 
   // One more part of each.
   expect(cost.dispatchesPerToken).toBe(cost.dispatchesUnsplit + 2);
 });
+
+it('counts 136 dispatches of a token of 2b in fused kernels', () => {
+  expect(plan(subjectOf({ config: '2b' }).config, parseSettings(['fusion=on']), 2 ** 31 - 4).serial).toBe(136);
+});
