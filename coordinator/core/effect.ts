@@ -88,8 +88,8 @@ function undecided(name: string, effect: Effect, answer: RuleAnswer, unflagged: 
   if (rule.clauses.length === 0) return null;
   const pairs = effect.pairs.length;
   if (pairs < LEAST_PAIRS) {
-    const [least, five] = [LEAST_PAIRS - pairs, pairsToReach(0.05)];
-    return `${name}: ${pairs} ${pairs === 1 ? 'pair decides' : 'pairs decide'} nothing (least p ${effect.smallestP}); ${least} more ${least === 1 ? 'is' : 'are'} the least, ${five - pairs} more can reach p ≤ 0.05`;
+    const decide = pairs === 1 ? 'pair decides' : 'pairs decide';
+    return `${name}: ${pairs} ${decide} nothing (least p ${effect.smallestP}): at least ${LEAST_PAIRS} pairs are needed, and ${pairsToReach(0.05)} can reach p ≤ 0.05; fleet pairs add RUN ${LEAST_PAIRS - pairs}`;
   }
   if (answer.met && answer.morePairs !== null) return `${name}: ${answer.note}; ${more(answer.morePairs)} needed`;
   const flagged = pairs - unflagged.length;

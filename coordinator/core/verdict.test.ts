@@ -183,7 +183,7 @@ describe('4 and 5: rule and effect', () => {
   it('two pairs decide nothing, and the reason says how many more are needed', () => {
     const verdict = judged(gains([9, 9]));
     expect(verdict).toMatchObject({ verdict: 'undecided' });
-    expect(verdict.reason).toBe('story: 2 pairs decide nothing (least p 0.25); 1 more is the least, 3 more can reach p ≤ 0.05.');
+    expect(verdict.reason).toBe('story: 2 pairs decide nothing (least p 0.25): at least 3 pairs are needed, and 5 can reach p ≤ 0.05; fleet pairs add RUN 1.');
   });
 
   it('flags a leg in another mode, keeps it in the binding figure and shows the figure without', () => {
