@@ -57,8 +57,15 @@ export const contract: Contract<SdpaSplitShape> = {
   shapes: [
     served('smallest', 2, 1, 64, 1),
     served('awkward', 3, 1, 64, 75),
+    served('awkward, five heads a key-value head', 5, 1, 64, 40),
     served('tiny', 4, 2, 64, 40),
     served('2B', 8, 2, 256, 65, ['spread', 'stress scores', 'classes among values']),
+    {
+      name: 'nine heads a key-value head',
+      role: 'edge',
+      shape: { heads: 18, kvHeads: 2, headDim: 64, context: 33 },
+      fills: ['spread', 'classes among values'],
+    },
     { name: 'half as wide', role: 'edge', shape: { heads: 2, kvHeads: 2, headDim: 128, context: 33 }, fills: ['spread'] },
     served('long', 4, 2, 64, 7168, ['spread']),
     { name: 'another width', role: 'edge', shape: { heads: 1, kvHeads: 1, headDim: 96, context: 4 } },

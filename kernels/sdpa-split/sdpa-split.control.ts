@@ -15,6 +15,12 @@ export const controls: readonly Control[] = [
     find: 'fma(queries[vector * 4u + 3u], vec4<f32>(k.w), made)',
     replace: 'fma(queries[vector * 4u + 3u], vec4<f32>(0.0), made)',
   },
+  {
+    name: 'later heads take the first four’s queries',
+    gate: 3,
+    find: '  let base = (kvHead * params.group + first) * HEAD_DIM + element;',
+    replace: '  let base = kvHead * params.group * HEAD_DIM + element;',
+  },
   { name: 'last part of a score dropped', gate: 3, find: ' + parts[at + 7u];', replace: ';' },
   { name: 'values past the count weighed', gate: 3, find: '  return select(0.0, value, key < count);', replace: '  return value;' },
   {
@@ -26,8 +32,8 @@ export const controls: readonly Control[] = [
   {
     name: 'last dimension not written',
     gate: 2,
-    find: '    write_sum(kvHead, chunk, 0u, dimension, made.x);',
-    replace: '    write_sum(kvHead, chunk, 0u, min(dimension, HEAD_DIM - 2u), made.x);',
+    find: '    write_sum(kvHead, chunk, first, dimension, made.x);',
+    replace: '    write_sum(kvHead, chunk, first, min(dimension, HEAD_DIM - 2u), made.x);',
   },
   {
     name: 'score kept in fp16',

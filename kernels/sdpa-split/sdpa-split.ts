@@ -8,7 +8,8 @@ export type SdpaSplitShape = { readonly heads: number; readonly kvHeads: number;
 export const CHUNK_KEYS = 32;
 
 const LANES = 256;
-const MOST_GROUP = 4;
+/** Query heads of one workgroup, all of one key-value head. */
+const HEADS = 4;
 const WIDTHS: readonly number[] = [64, 128, 256];
 
 const PARAMS: readonly ParamSpec[] = [
@@ -21,8 +22,7 @@ const PARAMS: readonly ParamSpec[] = [
 
 /** Whether sdpa-split serves heads of these sizes; where not, sdpa-decode does. */
 export function sdpaSplitServes({ heads, kvHeads, headDim }: Pick<SdpaSplitShape, 'heads' | 'kvHeads' | 'headDim'>): boolean {
-  const group = heads / kvHeads;
-  return Number.isInteger(group) && group <= MOST_GROUP && WIDTHS.includes(headDim);
+  return Number.isInteger(heads / kvHeads) && WIDTHS.includes(headDim);
 }
 
 /**
@@ -52,16 +52,16 @@ export const sdpaSplit: Kernel<SdpaSplitShape> = {
   launch: (shape, variant = 'default') => {
     const { heads, kvHeads, headDim, context } = shape;
     refuseUnless(variant === 'default', 'sdpa-split', `has no variant ${variant}, only default`);
-    refuseUnless(sdpaSplitServes(shape), 'sdpa-split', `serves heads ${WIDTHS.join(', ')} wide in whole groups of up to ${MOST_GROUP} query heads`);
+    refuseUnless(sdpaSplitServes(shape), 'sdpa-split', `serves heads ${WIDTHS.join(', ')} wide in whole groups of query heads`);
     const chunks = Math.ceil(context / CHUNK_KEYS);
-    refuseUnless(chunks <= MAX_WORKGROUPS && kvHeads <= MAX_WORKGROUPS, 'sdpa-split', `serves up to ${MAX_WORKGROUPS} chunks and heads`);
+    refuseUnless(chunks <= MAX_WORKGROUPS && heads <= MAX_WORKGROUPS, 'sdpa-split', `serves up to ${MAX_WORKGROUPS} chunks and heads`);
     return {
       kernel: 'sdpa-split',
       variant,
       entryPoint: 'main',
       constants: { HEAD_DIM: headDim },
       params: packParams(PARAMS, { kvHeads, group: heads / kvHeads, context, chunks, scale: headDim ** -0.5 }),
-      workgroups: [chunks, kvHeads, 1],
+      workgroups: [chunks, kvHeads, Math.ceil(heads / kvHeads / HEADS)],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 16 * (256 + 256 + 32),
     };

@@ -1,13 +1,13 @@
-// Attention of one token, its keys split over workgroups: one workgroup a chunk of 32 keys and key-value head, for all query heads
-// that read it, so that a key or value is read once. What it leaves is merged by sdpa-merge-gate: per head and chunk the largest score
+// Attention of one token, its keys split over workgroups: one workgroup a chunk of 32 keys, key-value head and four of the query heads that
+// read it, so that up to that many heads a key or value is read once. What it leaves is merged by sdpa-merge-gate: per head and chunk the largest score
 // m, the sum l of exp(score − m) and the sum of exp(score − m)·v.
 // Reduction: a score is HEAD_DIM/8 products in each of eight lanes (lane p takes vectors p, p + 8, … of four elements), added in rising
 // lane order. l: keys in rising order. An output: keys in rising order by slice of the keys (256 / HEAD_DIM slices, slice s has keys
 // s·KEYS/SLICES and on), then slices in rising order. Chunks past the position write nothing.
-// Up to four heads are the components of a vector, not an array: what a compiler does not unroll, it puts into memory.
+// The four heads are the components of a vector, not an array: what a compiler does not unroll, it puts into memory.
 struct Params {
   kvHeads: u32,
-  group: u32, // query heads a key-value head, up to 4
+  group: u32, // query heads a key-value head
   context: u32,
   chunks: u32,
   scale: f32,
@@ -27,6 +27,7 @@ struct Params {
 override HEAD_DIM: u32; // 64, 128 or 256
 const LANES = 256u;
 const KEYS = 32u;
+const HEADS = 4u; // query heads a workgroup
 const SPLIT = 8u; // lanes a score: LANES / KEYS
 override SLICES: u32 = LANES / HEAD_DIM;
 override SLICE_KEYS: u32 = KEYS / SLICES;
@@ -45,9 +46,15 @@ fn query_at(head: u32, element: u32) -> f32 {
   return 0.0;
 }
 
-fn queries_at(kvHead: u32, element: u32) -> vec4<f32> {
-  let base = kvHead * params.group * HEAD_DIM + element;
-  return vec4<f32>(query_at(0u, base), query_at(1u, base + HEAD_DIM), query_at(2u, base + 2u * HEAD_DIM), query_at(3u, base + 3u * HEAD_DIM));
+// Of the four heads from `first` on, counted within the group.
+fn queries_at(kvHead: u32, first: u32, element: u32) -> vec4<f32> {
+  let base = (kvHead * params.group + first) * HEAD_DIM + element;
+  return vec4<f32>(
+    query_at(first, base),
+    query_at(first + 1u, base + HEAD_DIM),
+    query_at(first + 2u, base + 2u * HEAD_DIM),
+    query_at(first + 3u, base + 3u * HEAD_DIM)
+  );
 }
 
 fn add_vector(start: vec4<f32>, vector: u32, k: vec4<f32>) -> vec4<f32> {
@@ -88,6 +95,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let chunk = group.x;
   let start = chunk * KEYS;
   let kvHead = group.y;
+  let first = group.z * HEADS;
   if (start >= keys) {
     return;
   }
@@ -122,7 +130,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let stride = params.kvHeads * HEAD_DIM;
   let values = start * stride + kvHead * HEAD_DIM + dimension;
   if (lane < HEAD_DIM) {
-    queries[lane] = queries_at(kvHead, lane);
+    queries[lane] = queries_at(kvHead, first, lane);
   }
   workgroupBarrier();
 
@@ -161,10 +169,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var c = 1u; c < count; c++) {
       total += weights[c];
     }
-    write_stats(kvHead, chunk, 0u, top.x, total.x);
-    write_stats(kvHead, chunk, 1u, top.y, total.y);
-    write_stats(kvHead, chunk, 2u, top.z, total.z);
-    write_stats(kvHead, chunk, 3u, top.w, total.w);
+    write_stats(kvHead, chunk, first, top.x, total.x);
+    write_stats(kvHead, chunk, first + 1u, top.y, total.y);
+    write_stats(kvHead, chunk, first + 2u, top.z, total.z);
+    write_stats(kvHead, chunk, first + 3u, top.w, total.w);
   }
 
   var made = vec4<f32>();
@@ -198,9 +206,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
   }
   if (slice == 0u) {
-    write_sum(kvHead, chunk, 0u, dimension, made.x);
-    write_sum(kvHead, chunk, 1u, dimension, made.y);
-    write_sum(kvHead, chunk, 2u, dimension, made.z);
-    write_sum(kvHead, chunk, 3u, dimension, made.w);
+    write_sum(kvHead, chunk, first, dimension, made.x);
+    write_sum(kvHead, chunk, first + 1u, dimension, made.y);
+    write_sum(kvHead, chunk, first + 2u, dimension, made.z);
+    write_sum(kvHead, chunk, first + 3u, dimension, made.w);
   }
 }

@@ -71,6 +71,8 @@ describe('sdpa-split and sdpa-merge-gate stay within the bound of attention and 
     { heads: 8, kvHeads: 2, headDim: 256, positions: [0, 31, 32, 100] },
     { heads: 4, kvHeads: 2, headDim: 64, positions: [0, 31, 32, 100] },
     { heads: 3, kvHeads: 1, headDim: 64, positions: [63, 7167] },
+    { heads: 5, kvHeads: 1, headDim: 64, positions: [31, 100] },
+    { heads: 18, kvHeads: 2, headDim: 128, positions: [70] },
   ])('$heads/$kvHeads heads of $headDim', async ({ heads, kvHeads, headDim, positions }) => {
     for (const at of positions) {
       const random = new Random(at + 1);
