@@ -55,6 +55,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   const rule = request.rule === undefined ? DEFAULT_RULE : read('rule', request.rule, parseRule);
   const forecast = request.forecast === undefined ? null : read('forecast', request.forecast, parseForecast);
   const stack = request.stack ?? false;
+  const seed = request.seed ?? 0;
   const comparisons = comparisonsOf(request.arms.length, stack);
   const described = new Map<string, { tree: string; subject: string; manifest: Manifest }>();
   for (const { head } of request.arms) {
@@ -67,7 +68,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     listDevices(store.queries),
   );
   const suites: PlannedSuite[] = [];
-  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, request.pairs, comparisons, added));
+  for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, { pairs: request.pairs, comparisons, seed }, added));
   if (forecast !== null)
     checkForecast(
       forecast,
@@ -83,6 +84,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     pairs: request.pairs,
     extends: added?.extends,
     stack: stack || undefined,
+    seed,
     rule,
     forecast,
     allowSoftware: request.allowSoftware,
@@ -184,8 +186,7 @@ async function planSuite(
   heads: Heads,
   baseline: string,
   suite: SelectedSuite,
-  pairs: number,
-  comparisons: readonly Comparison[],
+  { pairs, comparisons, seed }: { readonly pairs: number; readonly comparisons: readonly Comparison[]; readonly seed: number },
   added: AddedTo | undefined,
 ): Promise<PlannedSuite> {
   const { spec, arms } = suite;
@@ -198,8 +199,8 @@ async function planSuite(
     .map(({ baseline: base, candidate }) => ({ baseline: arms.indexOf(base), candidate: arms.indexOf(candidate) }))
     .filter((item) => item.baseline >= 0 && item.candidate >= 0);
   const cases = spec.cases.map((item) => item.name);
-  const legs = planLegs({ arms: arms.length, cases, timed: spec.timed, pairs, comparisons: taking, ...after }).map((leg) => ({ ...leg, arm: arms[leg.arm]! }));
-  return { ...suite, legs, pinned };
+  const legs = planLegs({ arms: arms.length, cases, timed: spec.timed, pairs, comparisons: taking, seed, ...after });
+  return { ...suite, legs: legs.map((leg) => ({ ...leg, arm: arms[leg.arm]! })), pinned };
 }
 
 /** @throws Refusal naming the column. */

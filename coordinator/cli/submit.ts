@@ -23,6 +23,7 @@ interface SubmitFlags extends ServiceFlags {
   cases?: string[];
   devices?: string[];
   pairs: number;
+  seed?: number;
   rule?: string;
   forecast?: string;
   allowSoftware?: boolean;
@@ -44,6 +45,7 @@ export function registerSubmit(program: Command): void {
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', namesOf('--cases', casePath))
     .option('--devices <names>', 'devices (default: every one that an agent serves now)', namesOf('--devices', deviceName))
     .option('--pairs <n>', 'pairs of legs a case', integer(1, 500), 3)
+    .option('--seed <n>', 'which arm of each two pairs runs first; sealed (default: 0, old,new,new,old,old,new)', integer(0, 2_147_483_647))
     .option('--rule <text>', `what decides, sealed before anything runs (default: ${DEFAULT_RULE.text})`, grammar('--rule', parseRule))
     .option(
       '--forecast <text>',
@@ -71,6 +73,7 @@ export function registerSubmit(program: Command): void {
       ...(flags.devices === undefined ? {} : { devices: flags.devices }),
       pairs: flags.pairs,
       ...(flags.stack === undefined ? {} : { stack: true }),
+      ...(flags.seed === undefined ? {} : { seed: flags.seed }),
       ...(flags.rule === undefined ? {} : { rule: flags.rule }),
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,

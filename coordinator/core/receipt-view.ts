@@ -44,7 +44,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
   };
 }
 
-function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack'> {
+function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed'> {
   try {
     return readSeal(text);
   } catch {

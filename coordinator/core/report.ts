@@ -147,11 +147,12 @@ function heads(view: RunView): string {
 function sealText(view: RunView): string {
   const { rule, seal, forecast } = view;
   const expected = forecast ? ` Forecast, sealed with it: ${code(forecast.text)}.` : '';
+  const order = view.seed === undefined ? '' : `, order of legs by seed ${view.seed}`;
   const broken = seal.broken ? `**The run is not what was sealed: ${code(seal.broken)}. No verdict holds.**\n\n` : '';
   const added = view.extends
     ? ` These pairs were added to the ${view.extends.pairs} of run ${view.extends.run} and are judged with them; p does not account for the look in between.`
     : '';
-  return `${broken}Rule, sealed ${seal.at} as ${code(seal.sha256)}: ${code(rule.text)}, ${view.pairs} pairs a case.${expected}${added}`;
+  return `${broken}Rule, sealed ${seal.at} as ${code(seal.sha256)}: ${code(rule.text)}, ${view.pairs} pairs a case${order}.${expected}${added}`;
 }
 
 function coverage(view: RunView): string {

@@ -66,6 +66,11 @@ describe('readSeal', () => {
     expect(readSeal(text({ forecast }).text)).toEqual({ rule: DEFAULT_RULE, forecast, extends: null, stack: false });
   });
 
+  it('knows the seed of the order, and none of seals that were made before there was one', () => {
+    expect(readSeal(text({ seed: 7 }).text).seed).toBe(7);
+    expect(readSeal(text().text)).not.toHaveProperty('seed');
+  });
+
   it('reads seals of schema 1, whose rule had no grammar', () => {
     const old = { identity: 'exact', medianPercent: 3, everyPairPositive: true };
     const first = text({ schema: 1, rule: old });

@@ -9,6 +9,7 @@ import {
   DEFAULT_RULE,
   extension,
   forecast as forecastShape,
+  orderSeed,
   rule as ruleShape,
   type Extension,
   type Forecast,
@@ -42,6 +43,7 @@ const sealedText = z.discriminatedUnion('schema', [
     forecast: forecastShape.nullable(),
     extends: extension.optional(),
     stack: z.boolean().optional(),
+    seed: orderSeed.optional(),
     ...rest,
   }),
 ]);
@@ -53,14 +55,16 @@ export interface SealedTerms {
   readonly extends: Extension | null;
   /** Each arm is compared with the one below it. */
   readonly stack: boolean;
+  /** What the order of legs was planned with; absent from seals of earlier versions, whose order is that of seed 0. */
+  readonly seed?: number;
 }
 
 /** What decides a run, from the sealed text alone. @throws Error when the text is none that fleet ever sealed. */
 export function readSeal(text: string): SealedTerms {
   const sealed = sealedText.parse(JSON.parse(text));
-  return sealed.schema === 2
-    ? { rule: sealed.rule, forecast: sealed.forecast, extends: sealed.extends ?? null, stack: sealed.stack ?? false }
-    : { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
+  if (sealed.schema === 1) return { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
+  const { rule, forecast, extends: added = null, stack = false, seed } = sealed;
+  return { rule, forecast, extends: added, stack, ...(seed === undefined ? {} : { seed }) };
 }
 
 /** The arms as sealed. @throws Error as `readSeal` does. */

@@ -11,6 +11,9 @@ import { modeShare, verdict } from './verdict.ts';
 export const armRequest = z.strictObject({ label: z.string().min(1).max(200), head: sha1, settings });
 export type ArmRequest = z.infer<typeof armRequest>;
 
+/** What the order of legs is planned with (core/plan.ts); 0 is old,new,new,old,old,new. */
+export const orderSeed = z.int().min(0).max(2_147_483_647);
+
 /** POST /api/runs. The heads' objects are already there (POST /api/heads/bundle). */
 export const submitRequest = z.strictObject({
   arms: z.array(armRequest).min(2).max(8),
@@ -23,6 +26,8 @@ export const submitRequest = z.strictObject({
   pairs: z.int().min(1).max(500).default(3),
   /** Each arm against the one below it, and the last against the first; default: each against the first. */
   stack: z.boolean().optional(),
+  /** Default: 0. */
+  seed: orderSeed.optional(),
   /** The decision rule, as core/rule.ts reads it; default: DEFAULT_RULE. */
   rule: z.string().min(1).max(1000).optional(),
   /** What the submitter expects, as core/forecast.ts reads it. */
@@ -215,6 +220,7 @@ export const runView = z.object({
   }),
   extends: extension.nullable().optional().describe('the run whose pairs these are added to, and judged with'),
   stack: z.boolean().optional().describe('each arm is compared with the one below it, and the last with the first'),
+  seed: orderSeed.optional().describe('what the order of legs was planned with, as sealed; absent from runs of earlier versions'),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),

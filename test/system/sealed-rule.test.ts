@@ -14,6 +14,7 @@ import {
   call,
   claim,
   finishedJob,
+  keepServing,
   postLeg,
   register,
   Repository,
@@ -40,13 +41,16 @@ const state = temporaryFolder();
 const repository = new Repository();
 let coordinator: Running;
 let heads: [string, string];
+let stopServing: () => void;
 
 beforeAll(async () => {
   coordinator = await startCoordinator(state);
   heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
   await register(coordinator.url, 'b60', 'agent-one');
+  stopServing = keepServing(coordinator.url, 'b60', 'agent-one');
 });
 afterAll(async () => {
+  stopServing();
   await coordinator?.end('SIGTERM');
   rmSync(state, { recursive: true, force: true });
   repository.remove();
@@ -183,6 +187,21 @@ describe('fleet pairs add', () => {
       `run ${answer.run}, whose pairs these were added to: the number of pairs was changed`,
     );
     expect((await add(third.run, 1)).stderr).toMatch(/^fleet: no pairs can be added to run .* next: submit the heads anew\n$/);
+  });
+
+  it('keeps the seed of the order: what is added is what one run of all pairs would have had', async () => {
+    const order = async (run: string) => (await runOf(coordinator.url, run)).jobs[0]!.legs.map((leg) => [leg.index, leg.pair, leg.arm]);
+    const whole = await submitted({ seed: 1, pairs: 8 });
+    const answer = await submitted({ seed: 1, pairs: 3 });
+    await measure(answer);
+    await finishedJob(coordinator.url, answer.run);
+    const added = submitResponse.parse(JSON.parse((await add(answer.run, 5)).stdout));
+    expect([...(await order(answer.run)), ...(await order(added.run))]).toEqual(await order(whole.run));
+    expect((await order(whole.run)).filter((_, at) => at % 2 === 0).map(([, , arm]) => arm)).toEqual([1, 0, 1, 0, 0, 1, 0, 1]);
+    const view = await runOf(coordinator.url, added.run);
+    expect(view.seed).toBe(1);
+    expect(JSON.parse(view.seal.text)).toMatchObject({ seed: 1 });
+    expect(String((await call(coordinator.url, 'GET', `/api/runs/${added.run}/report`)).body)).toContain('5 pairs a case, order of legs by seed 1.');
   });
 
   it('refuses a run that is not done, and says what helps', async () => {

@@ -40,7 +40,7 @@ export function Heads({ view }: { readonly view: RunView }): Child {
       </div>
       {seal.broken && <p class="warn">This run is not what was sealed: {clean(seal.broken)}. No verdict holds.</p>}
       <p>
-        Rule: <code>{clean(rule.text)}</code>; {count(view.pairs, 'pair')} a case.
+        Rule: <code>{clean(rule.text)}</code>; {count(view.pairs, 'pair')} a case{view.seed !== undefined && `, order of legs by seed ${view.seed}`}.
         {forecast && (
           <>
             {' '}
