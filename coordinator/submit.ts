@@ -52,15 +52,12 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   const earlier = repeated(store, request.key, requestSha256);
   if (earlier) return earlier;
 
-  const rule = request.rule === undefined ? DEFAULT_RULE : read('rule', request.rule, parseRule);
+  const rule = request.rule === undefined ? DEFAULT_RULE : readRule(request.rule);
   const forecast = request.forecast === undefined ? null : read('forecast', request.forecast, parseForecast);
   const stack = request.stack ?? false;
   const seed = request.seed ?? 0;
   const comparisons = comparisonsOf(request.arms.length, stack);
-  const described = new Map<string, { tree: string; subject: string; manifest: Manifest }>();
-  for (const { head } of request.arms) {
-    if (!described.has(head)) described.set(head, { ...(await heads.describe(head)), manifest: await readManifest(heads, head) });
-  }
+  const described = await describeHeads(heads, request.arms);
   const baselineHead = request.arms[0]!.head;
   const work = selectWork(
     request,
@@ -165,6 +162,21 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   for (const { id } of jobs) await carrier.enqueue(id);
   return viewSubmitted(store, run);
 }
+
+/** Tree, subject and manifest of each head. @throws Refusal for an unknown head or a bad manifest. */
+export async function describeHeads(
+  heads: Heads,
+  arms: readonly { readonly head: string }[],
+): Promise<ReadonlyMap<string, { readonly tree: string; readonly subject: string; readonly manifest: Manifest }>> {
+  const described = new Map<string, { tree: string; subject: string; manifest: Manifest }>();
+  for (const { head } of arms) {
+    if (!described.has(head)) described.set(head, { ...(await heads.describe(head)), manifest: await readManifest(heads, head) });
+  }
+  return described;
+}
+
+/** @throws Refusal naming the column. */
+export const readRule = (text: string): Rule => read('rule', text, parseRule);
 
 /** The run of this key; null when the key is new. */
 function repeated(store: Store, key: string, requestSha256: string): SubmittedRun | null {

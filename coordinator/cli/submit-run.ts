@@ -1,4 +1,4 @@
-/** Submits a run: heads resolved, missing objects sent, the run created. Used by `fleet submit` and `fleet demo`. */
+/** A submission: heads resolved, missing objects sent, the run created. Used by `fleet submit` and `fleet demo`. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
@@ -30,16 +30,24 @@ export type RunOptions = Omit<SubmitRequest, 'arms' | 'key'>;
 
 /**
  * Submits.
- * @param merge heads whose merge is one more arm; none: no such arm.
  * @throws CliError with the exit status that the refusal calls for; nothing was submitted then.
  */
-export async function submitRun(
+export async function submitRun(client: ApiClient, repository: Repository, arms: readonly Arm[], options: RunOptions): Promise<SubmitResponse> {
+  return client.post('/api/runs', await readySubmission(client, repository, arms, options), submitResponse);
+}
+
+/**
+ * A submission that only has to be posted: heads resolved and sent.
+ * @param merge heads whose merge is one more arm; none: no such arm.
+ * @throws CliError with the exit status that the refusal calls for.
+ */
+export async function readySubmission(
   client: ApiClient,
   repository: Repository,
   arms: readonly Arm[],
   options: RunOptions,
   merge: readonly string[] = [],
-): Promise<SubmitResponse> {
+): Promise<SubmitRequest> {
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'fleet-send-'));
   try {
     const resolved = resolveArms(repository, arms);
@@ -48,7 +56,7 @@ export async function submitRun(
     await sendHeads(client, merged?.repository ?? repository, [...new Set(all.map((arm) => arm.head))], scratch);
     const request: SubmitRequest = { ...options, arms: all, key: randomUUID() };
     assertSendable(request);
-    return await client.post('/api/runs', request, submitResponse);
+    return request;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -6,14 +6,16 @@ import { parseRule } from '../core/rule.ts';
 import { TextSyntaxError } from '../core/scanner.ts';
 import { deviceView } from '../protocol/agent.ts';
 import { casePath, deviceName, suiteName } from '../protocol/ids.ts';
-import { DEFAULT_RULE } from '../protocol/run.ts';
+import { measuredReply } from '../protocol/measured.ts';
+import { DEFAULT_RULE, submitResponse } from '../protocol/run.ts';
 import { announceRun } from './announce.ts';
 import { CliError } from './cli-error.ts';
+import { offerMeasured } from './measured-before.ts';
 import { clientOf, integer, names, namesOf, withService, type ServiceFlags } from './options.ts';
 import { progress } from './output.ts';
 import { checkedOut, openRepository, resolveArms, treeOf, uncommittedFiles } from './repository.ts';
 import { submitNotes } from './submit-notes.ts';
-import { readHeads, submitRun } from './submit-run.ts';
+import { readHeads, readySubmission } from './submit-run.ts';
 
 interface SubmitFlags extends ServiceFlags {
   heads?: string;
@@ -27,6 +29,7 @@ interface SubmitFlags extends ServiceFlags {
   rule?: string;
   forecast?: string;
   allowSoftware?: boolean;
+  again?: boolean;
   repo: string;
   wait?: boolean;
   timeout?: number;
@@ -53,6 +56,7 @@ export function registerSubmit(program: Command): void {
       grammar('--forecast', parseForecast),
     )
     .option('--allow-software', 'let software devices take part; never GPU evidence')
+    .option('--again', 'measure although the same trees, settings, suites and devices were measured before')
     .option('--repo <dir>', 'the repository', '.')
     .option('--wait', 'wait for the verdicts and exit with the worst: 0, 1 or 3')
     .option('--timeout <seconds>', 'with --wait: give up waiting, exit 124', integer(1, 31_536_000));
@@ -78,7 +82,9 @@ export function registerSubmit(program: Command): void {
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
     };
-    const submitted = await submitRun(client, repository, arms, options, flags.merge);
+    const request = await readySubmission(client, repository, arms, options, flags.merge);
+    const before = flags.again ? null : await client.post('/api/runs/measured', request, measuredReply);
+    const submitted = before?.missing.length === 0 ? null : await client.post('/api/runs', request, submitResponse);
     const notes = submitNotes({
       arms: resolveArms(repository, arms).map((arm) => ({ ...arm, tree: treeOf(repository, arm.head) })),
       checkedOut: checkedOut(repository),
@@ -87,7 +93,8 @@ export function registerSubmit(program: Command): void {
       named: flags.devices !== undefined,
     });
     for (const note of notes) progress(`note: ${note}`);
-    await announceRun(client, submitted, flags);
+    if (before !== null) offerMeasured(before, request, flags);
+    if (submitted !== null) await announceRun(client, submitted, flags);
   });
 }
 

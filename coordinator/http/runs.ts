@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { addPairs } from '../add-pairs.ts';
 import { correct } from '../correct.ts';
 import { renderMarkdown } from '../core/report.ts';
+import { measuredOf } from '../measured.ts';
 import { runId } from '../protocol/ids.ts';
+import type { MeasuredReply } from '../protocol/measured.ts';
 import { addPairsRequest, correctRequest, submitRequest, type RunView, type SubmitResponse } from '../protocol/run.ts';
 import { Refusal } from '../refusal.ts';
 import { listRunSummaries, viewRun } from '../run-view.ts';
@@ -13,7 +15,7 @@ import { parsed, readBody } from './wire.ts';
 
 const reportFormat = z.enum(['markdown', 'json']).default('markdown');
 
-export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono {
+export function runRoutes({ store, heads, blobs, carrier, log, origin }: Service): Hono {
   const existingRun = (id: string): RunView => {
     const view = viewRun(store.queries, origin(), parsed(runId, id, 'run'));
     if (!view) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
@@ -24,6 +26,10 @@ export function runRoutes({ store, heads, carrier, log, origin }: Service): Hono
       const request = await readBody(context, submitRequest);
       const { run, jobs, sealed } = await submitRun(store, heads, carrier, log, request);
       return context.json({ run, url: `${origin()}/runs/${run}`, jobs, sealed } satisfies SubmitResponse, 201);
+    })
+    .post('/api/runs/measured', async (context) => {
+      const request = await readBody(context, submitRequest);
+      return context.json((await measuredOf(store, heads, blobs, origin(), request)) satisfies MeasuredReply);
     })
     .post('/api/runs/:run/pairs', async (context) => {
       const id = parsed(runId, context.req.param('run'), 'run');

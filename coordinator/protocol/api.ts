@@ -9,6 +9,7 @@ export const API_ROUTES = [
   ['POST', '/api/heads/bundle', 'add a git bundle (streamed body); ?head=SHA for every head it must hold'],
   ['GET', '/api/heads/:sha/bundle', 'a bundle of one head; ?have=SHA for commits the caller already has'],
   ['POST', '/api/runs', 'submit a run'],
+  ['POST', '/api/runs/measured', 'what was measured before of a submission; nothing is stored'],
   ['POST', '/api/runs/:run/pairs', 'more pairs of a judged run, under its rule'],
   ['GET', '/api/runs', 'newest runs, one summary each'],
   ['GET', '/api/runs/:run', 'the whole run'],

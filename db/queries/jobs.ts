@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNotNull, isNull, notInArray, sql } from 'drizzle-orm';
 import type { Queries } from '../open.ts';
 import { jobs } from '../schema.ts';
 
@@ -19,6 +19,17 @@ export function listJobs(queries: Queries, run: string): JobRow[] {
     .from(jobs)
     .where(eq(jobs.run, run))
     .orderBy(asc(sql`rowid`))
+    .all();
+}
+
+/** Judged jobs of a device and suite that have an accepted attempt, newest first. */
+export function listAcceptedJobsOf(queries: Queries, device: string, suite: string, limit: number): JobRow[] {
+  return queries
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.device, device), eq(jobs.suite, suite), eq(jobs.state, 'judged'), isNotNull(jobs.acceptedAttempt)))
+    .orderBy(desc(sql`rowid`))
+    .limit(limit)
     .all();
 }
 

@@ -50,6 +50,16 @@ test('lines that differ in their milliseconds only are the same: exit 0, and the
   expect(done.stderr).toMatch(/soft lines: judged, same/);
 });
 
+test('what was measured is offered and not queued, with its exit status', async () => {
+  const runs = async (): Promise<unknown> => (JSON.parse((await home.fleet(['status', '--json'])).stdout) as { runs: unknown }).runs;
+  const before = await runs();
+  const done = await home.fleet(submit('HEAD~2,HEAD~1', '--wait'), inRepository);
+  expect(done.status).toBe(0);
+  expect(done.stdout).toMatch(/^r[0-9a-z]{10} +soft +lines +HEAD~1 +same +\d{4}-\d\d-\d\dT\S+Z +http:\S+$/m);
+  expect(done.stderr).toBe('the same trees, settings, suites and devices were measured before; nothing was queued. next: add --again to measure them anew\n');
+  expect(await runs()).toEqual(before);
+});
+
 test('a commit that was never pushed and differs: exit 1; --json prints one object; reports render it', async () => {
   const done = await home.fleet(submit('HEAD~1,HEAD', '--wait', '--json'), inRepository);
   expect(done.status).toBe(1);
@@ -74,7 +84,7 @@ test('a commit that was never pushed and differs: exit 1; --json prints one obje
 test('while the lock is held by hand the job waits, status names file and holder, and nothing is measured', async () => {
   const holder = await holdLock();
   try {
-    const submitted = z.object({ run: z.string() }).parse(JSON.parse((await home.fleet(submit('HEAD~2,HEAD~1', '--json'), inRepository)).stdout));
+    const submitted = z.object({ run: z.string() }).parse(JSON.parse((await home.fleet(submit('HEAD~2,HEAD~1', '--again', '--json'), inRepository)).stdout));
     const status = async (): Promise<z.infer<typeof runStatus>> => runStatus.parse(JSON.parse((await home.fleet(['status', submitted.run, '--json'])).stdout));
     await until('the job waits for the lock', async () => (await status()).jobs[0]?.state === 'waiting-lock');
     const text = (await home.fleet(['status', submitted.run])).stdout;

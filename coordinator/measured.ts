@@ -1,0 +1,128 @@
+/** Finds what was measured before: the same trees, settings, cases and devices, whatever the commits are called. */
+import { listArms } from '../db/queries/arms.ts';
+import { listDevices, type DeviceRow } from '../db/queries/devices.ts';
+import { listAcceptedJobsOf, listJobs, type JobRow } from '../db/queries/jobs.ts';
+import { listLegResults } from '../db/queries/leg-results.ts';
+import { findRun } from '../db/queries/runs.ts';
+import { listVerdicts } from '../db/queries/verdicts.ts';
+import type { Queries, Store } from '../db/open.ts';
+import { parseRecords } from '../engine/protocol.ts';
+import type { BlobStore } from './blobs.ts';
+import { canonicalJson } from './core/canonical.ts';
+import { readSeal } from './core/sealed.ts';
+import type { Heads } from './heads/repository.ts';
+import type { MeasuredBefore, MeasuredReply } from './protocol/measured.ts';
+import { DEFAULT_RULE, type SubmitRequest } from './protocol/run.ts';
+import type { Verdict } from './protocol/verdict.ts';
+import { shownVerdicts } from './run-view.ts';
+import { brokenSeal, earlierRuns } from './seal-check.ts';
+import { describeHeads, readRule } from './submit.ts';
+import { selectWork, type SelectedSuite } from './select-work.ts';
+
+/** Newest first; what was measured longer ago than so many jobs of that device and suite is measured again. */
+const MOST_JOBS = 500;
+
+/**
+ * What earlier runs measured of a submission. Nothing is stored. A run counts for a device and suite when its attempt was accepted, its
+ * verdicts are neither `void` nor `not-run`, its seal is whole, and adapter and driver are those that the device has now.
+ * @throws Refusal as `submitRun` does, for what cannot be submitted.
+ */
+export async function measuredOf(store: Store, heads: Heads, blobs: BlobStore, origin: string, request: SubmitRequest): Promise<MeasuredReply> {
+  const { queries } = store;
+  const described = await describeHeads(heads, request.arms);
+  const work = selectWork(
+    request,
+    request.arms.map((arm) => described.get(arm.head)!.manifest),
+    listDevices(queries),
+  );
+  const asked = { arms: request.arms.map(({ head, settings }) => ({ tree: described.get(head)!.tree, settings })), request };
+  const reply: MeasuredReply = { measured: [], missing: [] };
+  for (const device of work.devices) {
+    for (const suite of work.suites) {
+      const found = await newestOf(queries, blobs, origin, device, suite, asked);
+      if (found === null) reply.missing.push({ device: device.name, suite: suite.name });
+      else reply.measured.push(found);
+    }
+  }
+  return reply;
+}
+
+interface Asked {
+  readonly arms: readonly { readonly tree: string; readonly settings: Readonly<Record<string, string>> }[];
+  readonly request: SubmitRequest;
+}
+
+/** The newest that answers the submission, else the newest. */
+async function newestOf(
+  queries: Queries,
+  blobs: BlobStore,
+  origin: string,
+  device: DeviceRow,
+  suite: SelectedSuite,
+  asked: Asked,
+): Promise<MeasuredBefore | null> {
+  let newest: MeasuredBefore | null = null;
+  for (const job of listAcceptedJobsOf(queries, device.name, suite.name, MOST_JOBS)) {
+    if (!isSameWork(queries, job, suite, asked)) continue;
+    const verdicts = standingVerdicts(queries, job);
+    if (verdicts === null || !(await ranOn(queries, blobs, job, device))) continue;
+    const found = describe(queries, origin, job, verdicts, suite, asked);
+    if (found.unanswered === null) return found;
+    newest ??= found;
+  }
+  return newest;
+}
+
+function isSameWork(queries: Queries, job: JobRow, suite: SelectedSuite, { arms, request }: Asked): boolean {
+  if (canonicalJson([job.spec, job.arms]) !== canonicalJson([suite.spec, suite.arms])) return false;
+  const measured = listArms(queries, job.run).map(({ tree, settings }) => ({ tree, settings }));
+  if (canonicalJson(measured) !== canonicalJson(arms)) return false;
+  try {
+    return readSeal(findRun(queries, job.run)!.sealText).stack === (request.stack ?? false);
+  } catch {
+    // A seal that cannot be read vouches for nothing.
+    return false;
+  }
+}
+
+/** The job's verdicts as they are shown; null where one of them says that nothing was measured. */
+function standingVerdicts(queries: Queries, job: JobRow): readonly Verdict[] | null {
+  const broken = brokenSeal(queries, findRun(queries, job.run)!);
+  const verdicts = shownVerdicts(queries, listJobs(queries, job.run), broken).get(job.id)!;
+  return verdicts.length === 0 || verdicts.some(({ verdict }) => verdict === 'void' || verdict === 'not-run') ? null : verdicts;
+}
+
+/** Whether the device is what it was. A suite of printed lines has no records, and its driver is not known. */
+async function ranOn(queries: Queries, blobs: BlobStore, job: JobRow, device: DeviceRow): Promise<boolean> {
+  if (job.adapter !== device.adapter || job.evidence !== device.evidence) return false;
+  const records = listLegResults(queries, job.id, job.acceptedAttempt!).find((leg) => leg.records !== null)?.records;
+  if (records == null) return true;
+  const adapter = parseRecords(await blobs.read(records)).records.find((record) => record.kind === 'adapter');
+  return adapter === undefined || adapter.driver === device.driver;
+}
+
+function describe(queries: Queries, origin: string, job: JobRow, verdicts: readonly Verdict[], { spec }: SelectedSuite, { request }: Asked): MeasuredBefore {
+  const run = findRun(queries, job.run)!;
+  const { rule } = readSeal(run.sealText);
+  const pairs = earlierRuns(queries, run).reduce((sum, earlier) => sum + earlier.pairs, run.pairs);
+  const wanted = request.rule === undefined ? DEFAULT_RULE : readRule(request.rule);
+  // A contract, and lines without a time, are judged alike under every rule and with any number of pairs.
+  const ruled = spec.timed || spec.kind === 'decode';
+  const unanswered =
+    ruled && canonicalJson({ ...rule, text: '' }) !== canonicalJson({ ...wanted, text: '' })
+      ? `it was judged by another rule: ${rule.text}`
+      : spec.timed && pairs < request.pairs
+        ? `it has ${pairs} pairs a case, and ${request.pairs} are asked for: fleet pairs add ${run.id} ${request.pairs - pairs}`
+        : null;
+  return {
+    device: job.device,
+    suite: job.suite,
+    run: run.id,
+    url: `${origin}/runs/${run.id}`,
+    at: listVerdicts(queries, job.id).at(-1)!.computedAt,
+    rule: rule.text,
+    pairs,
+    verdicts: verdicts.map(({ candidate, verdict, reason }) => ({ candidate, verdict, reason })),
+    unanswered,
+  };
+}

@@ -1,0 +1,162 @@
+/** What was measured before is found by trees, settings, cases, devices and driver, and is not queued again. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { adapter, decode, recordsFile } from '../../coordinator/core/testing/records.ts';
+import { measuredReply, type MeasuredReply } from '../../coordinator/protocol/measured.ts';
+import { submitResponse, type SubmitRequest, type SubmitResponse } from '../../coordinator/protocol/run.ts';
+import { CHECKOUT } from './agent-support.ts';
+import {
+  call,
+  claim,
+  finishedJob,
+  legPost,
+  Repository,
+  sendTwoHeads,
+  startCoordinator,
+  submission,
+  temporaryFolder,
+  until,
+  runOf,
+  type Running,
+} from './coordinator-support.ts';
+
+const MANIFEST = JSON.stringify({
+  schema: 1,
+  suites: {
+    gates: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'small' }, { name: 'large' }] },
+    gen: { kind: 'decode', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], settings: true, timed: true },
+  },
+});
+
+const state = temporaryFolder();
+const repository = new Repository();
+let coordinator: Running;
+let heads: [string, string];
+let first: SubmitResponse;
+
+async function submit(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  // A device that nothing was heard of for 15 s takes no submission, and a busy machine needs some of them for a process to start.
+  await serve(DRIVER);
+  const all = ['submit', '--heads', 'HEAD~1,HEAD', '--devices', 'b60', '--repo', repository.path, '--url', coordinator.url, ...args];
+  const child = spawn(process.execPath, [join(CHECKOUT, 'coordinator/cli/fleet.mjs'), ...all], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { status: status as number | null, stdout, stderr };
+}
+
+/** Measures every job of a run: gates print the same, the candidate's decodes take half the time. */
+async function measure({ run, jobs }: SubmitResponse, agent = 'agent-one', lockHeldAfter = true): Promise<void> {
+  for (const { job, suite } of jobs) {
+    const spec = await claim(coordinator.url, job, 'b60', agent);
+    for (const leg of spec.legs) {
+      const totalMs = leg.head === heads[0] ? 1000 : 500;
+      const records = suite === 'gen' ? recordsFile(adapter('Test GPU', 'gpu'), [decode({ totalMs, pinnedIdsMatch: null })]) : null;
+      const post = { ...legPost('passed=1 total=1\n', { lockHeldAfter }), records };
+      expect((await call(coordinator.url, 'PUT', `/api/jobs/${job}/attempts/${spec.attempt}/legs/${leg.index}`, post, spec.token)).status).toBe(200);
+    }
+  }
+  await until('the run to be done', async () => (await runOf(coordinator.url, run)).done);
+}
+
+/** The driver that the test's records name. */
+const DRIVER = (JSON.parse(recordsFile(adapter('Test GPU', 'gpu'), []).split('\n')[1]!) as { driver: string }).driver;
+const serve = (driver: string) =>
+  call(coordinator.url, 'POST', '/api/devices/b60/register', {
+    agent: 'agent-one',
+    adapter: 'Test GPU',
+    driver,
+    evidence: 'gpu',
+    lockPath: '/tmp/gpu.lock',
+    host: 'host',
+    pid: 1,
+  });
+
+beforeAll(async () => {
+  coordinator = await startCoordinator(state);
+  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
+  await serve(DRIVER);
+  first = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'] }))).body);
+});
+beforeEach(() => serve(DRIVER).then(() => {}));
+afterAll(async () => {
+  await coordinator?.end('SIGTERM');
+  rmSync(state, { recursive: true, force: true });
+  repository.remove();
+});
+
+async function before(request: Partial<SubmitRequest>): Promise<MeasuredReply> {
+  return measuredReply.parse((await call(coordinator.url, 'POST', '/api/runs/measured', submission(heads, { devices: ['b60'], ...request }))).body);
+}
+
+const runs = async (): Promise<number> => (await call(coordinator.url, 'GET', '/api/runs')).body.length as number;
+
+it('a run that is not measured yet is none', async () => {
+  const done = await submit('--suites', 'gates', '--json');
+  expect(done.status).toBe(0);
+  await measure(submitResponse.parse(JSON.parse(done.stdout)), 'agent-one', false);
+  // The lock was lost: its verdict is void, and the next submission is measured.
+  expect(JSON.parse((await submit('--suites', 'gates', '--json')).stdout)).toHaveProperty('jobs');
+  await measure(first);
+  expect((await finishedJob(coordinator.url, first.run)).verdicts[0]!.verdict).toBe('same');
+});
+
+it('offers run, verdicts and date, queues nothing, and exits with --wait as the run does', async () => {
+  const listed = await runs();
+  const done = await submit('--wait');
+  expect(done.status).toBe(0);
+  const rows = done.stdout.trimEnd().split('\n');
+  expect(rows[1]).toMatch(new RegExp(`^${first.run} +b60 +gates +candidate +same +\\d{4}-\\S+Z +${coordinator.url}/runs/${first.run}$`));
+  expect(rows[2]).toMatch(new RegExp(`^${first.run} +b60 +gen +candidate +rule-met `));
+  expect(done.stderr).toContain('nothing was queued. next: add --again to measure them anew\n');
+  const json = JSON.parse((await submit('--json', '--suites', 'gen')).stdout);
+  expect(json).toMatchObject({ queued: false, exit: 0, measured: [{ run: first.run, suite: 'gen', pairs: 3, unanswered: null }] });
+  expect(await runs()).toBe(listed);
+});
+
+it('knows the trees under other commits, and says that edits are not among them', async () => {
+  repository.git('commit', '--amend', '--quiet', '--message', 'the same files, said otherwise');
+  expect(repository.git('rev-parse', 'HEAD')).not.toBe(heads[1]);
+  repository.git('rm', '--quiet', '--cached', 'run.sh');
+  const done = await submit();
+  expect(done.stdout).toContain(first.run);
+  expect(done.stderr).toMatch(/^note: \d changed files? (is|are) not committed/);
+  repository.git('reset', '--quiet');
+});
+
+it('another rule, or fewer pairs, is offered as no answer: exit 3 with --wait', async () => {
+  const done = await submit('--suites', 'gen', '--rule', 'median >= 60%', '--forecast', '40% to 60%', '--wait');
+  expect(done.status).toBe(3);
+  expect(done.stderr).toContain('note: b60/gen: it was judged by another rule: identity exact and median >= 3% and every pair > 0% and median > floor\n');
+  expect(done.stderr).toContain('note: the forecast was not sealed');
+  expect(await before({ suites: ['gen'], pairs: 5 })).toMatchObject({
+    measured: [{ run: first.run, unanswered: `it has 3 pairs a case, and 5 are asked for: fleet pairs add ${first.run} 2` }],
+  });
+  // A contract of printed lines is judged alike under every rule.
+  expect(await before({ suites: ['gates'], pairs: 9, rule: 'median >= 60%' })).toMatchObject({ measured: [{ unanswered: null }], missing: [] });
+});
+
+const arm = (head: string, settings = {}) => ({ label: 'arm', head, settings });
+it.each<[string, () => Partial<SubmitRequest>]>([
+  ['other settings', () => ({ arms: [arm(heads[0]), arm(heads[1], { qmm: 'vec4' })] })],
+  ['the arms the other way round', () => ({ arms: [arm(heads[1]), arm(heads[0])] })],
+  ['fewer cases', () => ({ suites: ['gates'], cases: ['gates/small'] })],
+  ['a stack', () => ({ stack: true })],
+  ['three arms', () => ({ arms: [arm(heads[0]), arm(heads[1]), arm(heads[0])] })],
+])('%s: nothing of it was measured', async (_, request) => {
+  const reply = await before(request());
+  expect(reply.measured).toEqual([]);
+  expect(reply.missing).not.toEqual([]);
+});
+
+it('--again measures anew', async () => {
+  expect(submitResponse.parse(JSON.parse((await submit('--again', '--json')).stdout)).run).not.toBe(first.run);
+});
+
+it('another driver is another device, as far as a suite knows its driver', async () => {
+  await serve('driver 2');
+  const reply = await before({});
+  expect(reply).toMatchObject({ measured: [{ suite: 'gates', run: first.run }], missing: [{ device: 'b60', suite: 'gen' }] });
+});
