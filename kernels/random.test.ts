@@ -15,6 +15,14 @@ test('the stream of seed 1 is pinned: a changed stream would change every fill a
   expect([random.word(), random.word(), random.word()]).toEqual([3739678614, 2725338478, 3923878172]);
 });
 
+test('an array of words is what single words would be, and the stream goes on behind it', () => {
+  const [one, many] = [new Random(9), new Random(9)];
+  const words = new Uint32Array(1000);
+  many.words(words);
+  expect([...words]).toEqual(Array.from(words, () => one.word()));
+  expect(many.word()).toBe(one.word());
+});
+
 test('words fill their range evenly enough', () => {
   const random = new Random(3);
   const bins = new Uint32Array(16);

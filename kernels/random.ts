@@ -25,6 +25,20 @@ export class Random {
     return sum;
   }
 
+  /** Fills `into` with what as many calls of `word` would give, several times faster: the state stays in local variables. */
+  words(into: Uint32Array): void {
+    let [a, b, c, counter] = [this.#a | 0, this.#b | 0, this.#c | 0, this.#counter | 0];
+    for (let i = 0; i < into.length; i++) {
+      const sum = (a + b + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + sum) | 0;
+      into[i] = sum;
+    }
+    [this.#a, this.#b, this.#c, this.#counter] = [a >>> 0, b >>> 0, c >>> 0, counter >>> 0];
+  }
+
   /** A uniform integer in [low, high]. */
   integer(low: number, high: number): number {
     return low + Math.floor((this.word() / 2 ** 32) * (high - low + 1));

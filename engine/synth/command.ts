@@ -12,7 +12,7 @@ import { readConfig } from '../model/config.ts';
 import { tensorsOf, weightSpecs, type QuantisedSpec, type VectorSpec, type WeightSpec } from '../model/tensors.ts';
 import type { Session } from '../session.ts';
 import { configJson, SYNTH_NAMES, type SynthName } from './configs.ts';
-import { drawOf } from './draw.ts';
+import { matrixDraw, vectorDraw } from './draw.ts';
 import { quantise, toBf16 } from './quantise.ts';
 import { SafetensorsWriter, type NewTensor } from './safetensors-writer.ts';
 
@@ -90,14 +90,16 @@ function newTensors(spec: WeightSpec): NewTensor[] {
 
 function writeMatrix(writer: SafetensorsWriter, spec: QuantisedSpec, random: Random): void {
   const [codes, scales, biases] = tensorsOf(spec).map((tensor) => tensor.name) as [string, string, string];
-  const draw = drawOf(spec);
-  const blockRows = Math.max(1, Math.floor(BLOCK / spec.k));
+  const draw = matrixDraw(spec);
+  const blockRows = Math.min(spec.n, Math.max(1, Math.floor(BLOCK / spec.k)));
+  const most = blockRows * spec.k;
+  const [weights, words, halves] = [new Float32Array(most), new Uint32Array(most / 8), new Uint16Array(most / 32)];
   for (let row = 0; row < spec.n; row += blockRows) {
     const count = Math.min(blockRows, spec.n - row) * spec.k;
-    const weights = new Float32Array(count);
-    for (let i = 0; i < count; i++) weights[i] = draw(random);
-    const rows = { codes: new Uint32Array(count / 8), scales: new Uint16Array(count / 64), biases: new Uint16Array(count / 64) };
-    quantise(weights, rows);
+    const block = weights.subarray(0, count);
+    const rows = { codes: words.subarray(0, count / 8), scales: halves.subarray(0, count / 64), biases: halves.subarray(most / 64, most / 64 + count / 64) };
+    draw(random, block);
+    quantise(block, rows);
     writer.append(codes, bytesOf(rows.codes));
     writer.append(scales, bytesOf(rows.scales));
     writer.append(biases, bytesOf(rows.biases));
@@ -105,7 +107,7 @@ function writeMatrix(writer: SafetensorsWriter, spec: QuantisedSpec, random: Ran
 }
 
 function writeVector(writer: SafetensorsWriter, spec: VectorSpec, random: Random): void {
-  const draw = drawOf(spec);
+  const draw = vectorDraw(spec);
   const values = Float32Array.from({ length: spec.shape.reduce((product, extent) => product * extent, 1) }, () => draw(random));
   const { name } = tensorsOf(spec)[0]!;
   writer.append(name, bytesOf(isFloat32(spec) ? values : Uint16Array.from(values, toBf16)));

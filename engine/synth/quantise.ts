@@ -28,10 +28,12 @@ function fromBf16(half: number): number {
   return float[0]!;
 }
 
-/** To the nearest whole number, ties to even. */
+/** Where a float64's last bit is 1. */
+const ONES = 1.5 * 2 ** 52;
+
+/** To the nearest whole number, ties to even, as the float64 addition rounds: exact for |value| < 2⁵¹. */
 function roundEven(value: number): number {
-  const up = Math.round(value);
-  return up - value === 0.5 && up % 2 !== 0 ? up - 1 : up;
+  return value + ONES - ONES;
 }
 
 /**
@@ -40,14 +42,17 @@ function roundEven(value: number): number {
  * @param into receives one group after the other, from index 0.
  */
 export function quantise(weights: Float32Array, into: QuantisedRows): void {
-  for (let i = 0; i < weights.length; i++) weights[i] = fromBf16(toBf16(weights[i]!));
-  for (let group = 0; group * GROUP < weights.length; group++) quantiseGroup(weights.subarray(group * GROUP, (group + 1) * GROUP), group, into);
+  const words = new Uint32Array(weights.buffer, weights.byteOffset, weights.length);
+  for (let i = 0; i < words.length; i++) words[i] = (words[i]! + 0x7fff + ((words[i]! >>> 16) & 1)) & 0xffff0000;
+  for (let group = 0; group * GROUP < weights.length; group++) quantiseGroup(weights, group, into);
 }
 
-function quantiseGroup(weights: Float32Array, group: number, into: QuantisedRows): void {
-  let low = weights[0]!;
+function quantiseGroup(weights: Float32Array, group: number, { codes, scales, biases }: QuantisedRows): void {
+  const start = group * GROUP;
+  let low = weights[start]!;
   let high = low;
-  for (const weight of weights) {
+  for (let i = start; i < start + GROUP; i++) {
+    const weight = weights[i]!;
     if (weight < low) low = weight;
     if (weight > high) high = weight;
   }
@@ -56,16 +61,16 @@ function quantiseGroup(weights: Float32Array, group: number, into: QuantisedRows
   const edge = lowEdge ? low : high;
   const rough = lowEdge ? width : -width;
   const zeroCode = roundEven(Math.fround(edge / rough));
-  into.scales[group] = toBf16(zeroCode === 0 ? rough : Math.fround(edge / zeroCode));
-  into.biases[group] = toBf16(zeroCode === 0 ? 0 : edge);
-  const scale = fromBf16(into.scales[group]);
-  const bias = fromBf16(into.biases[group]);
-  for (let word = 0; word < GROUP / 8; word++) {
+  scales[group] = toBf16(zeroCode === 0 ? rough : Math.fround(edge / zeroCode));
+  biases[group] = toBf16(zeroCode === 0 ? 0 : edge);
+  const scale = fromBf16(scales[group]);
+  const bias = fromBf16(biases[group]);
+  for (let i = start; i < start + GROUP; i += 8) {
     let packed = 0;
-    for (let i = 0; i < 8; i++) {
-      const code = roundEven(Math.fround(Math.fround(weights[word * 8 + i]! - bias) / scale));
-      packed |= Math.min(15, Math.max(0, code)) << (4 * i);
+    for (let place = 0; place < 8; place++) {
+      const code = roundEven(Math.fround(Math.fround(weights[i + place]! - bias) / scale)) | 0;
+      packed |= (code < 0 ? 0 : code > 15 ? 15 : code) << (4 * place);
     }
-    into.codes[group * (GROUP / 8) + word] = packed;
+    codes[i / 8] = packed;
   }
 }
