@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import { base, milliseconds, RECORD_SCHEMA as SCHEMA, sha256 } from './protocol/frame.ts';
-import { benchRecord, counters, inventoryRecord, probeRecord, profileRow, timestampTrust, twoLengthRecord } from './protocol/measurements.ts';
+import { benchRecord, counters, inventoryRecord, memory, probeRecord, profileRow, timestampTrust, twoLengthRecord } from './protocol/measurements.ts';
 
 /** The version that this engine writes. */
 export const RECORD_SCHEMA = SCHEMA;
@@ -200,6 +200,7 @@ export const decodeRecord = z.object({
   pinnedIdsMatch: z.boolean().nullable().describe('against --pinned-ids; null where the case pins none'),
   timing,
   counters,
+  memory: memory.optional(),
   settings: z.record(z.string(), z.string()),
   adapter: z.string(),
   profile: z

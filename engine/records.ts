@@ -1,6 +1,7 @@
 /** Writes the records of one engine process: one JSON object a line, ended by an `end` record that counts them. */
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { EngineUsage } from './errors.ts';
+import { vmHwmKiB } from './process-memory.ts';
 import { engineRecordLine, RECORD_SCHEMA, type EngineRecord } from './protocol.ts';
 
 export class RecordWriter {
@@ -55,9 +56,8 @@ function open(path: string): number {
   }
 }
 
-/** Peak resident set and major faults of this process. getrusage's maxRSS is inherited across exec, so it is not used. */
+/** Peak resident set and major faults of this process. */
 function processStatus(): { vmHwmKiB: number | null; majorFaults: number | null } {
   if (process.platform !== 'linux') return { vmHwmKiB: null, majorFaults: null };
-  const hwm = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  return { vmHwmKiB: hwm === undefined ? null : Number(hwm), majorFaults: process.resourceUsage().majorPageFault };
+  return { vmHwmKiB: vmHwmKiB(), majorFaults: process.resourceUsage().majorPageFault };
 }

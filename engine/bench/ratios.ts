@@ -12,7 +12,7 @@ import { Programs } from '../gpu/programs.ts';
 import { Stream } from '../gpu/stream.ts';
 import { Checkpoint } from '../model/checkpoint.ts';
 import { readConfig } from '../model/config.ts';
-import { Weights } from '../model/weights.ts';
+import { loadWeights } from '../model/fill-weights.ts';
 import { chainOf } from '../probe/dependent.ts';
 import { median } from '../statistics.ts';
 import { benchVariants } from './kernel.ts';
@@ -76,7 +76,7 @@ export async function resident(gpu: Gpu, settings: Readonly<Record<string, strin
   const checkpoint = Checkpoint.open(MODEL);
   try {
     const stream = new Stream(gpu);
-    const weights = Weights.load(gpu, config, checkpoint);
+    const weights = await loadWeights(gpu, stream, config, checkpoint);
     const decoder = await Decoder.create(gpu, config, weights, { prompt: [1, 2, 3, 4], context: 4 + STEPS, chunk: 64, ...variantsOf(settings) });
     const run = async (readback: boolean): Promise<number> => {
       const { decodeMs } = (await timedPass(gpu, stream, decoder, STEPS, config.vocab, readback)).timing;

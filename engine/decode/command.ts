@@ -9,9 +9,10 @@ import { openGpuAnywhere } from '../gpu/relaunch.ts';
 import { Stream } from '../gpu/stream.ts';
 import { Checkpoint } from '../model/checkpoint.ts';
 import { readConfig, type ModelConfig } from '../model/config.ts';
+import { loadWeights } from '../model/fill-weights.ts';
 import { checkTensors } from '../model/tensors.ts';
 import { loadTokenizer, type TextCodec } from '../model/tokenizer.ts';
-import { Weights } from '../model/weights.ts';
+import { vmHwmKiB } from '../process-memory.ts';
 import { RECORD_SCHEMA, type DecodeRecord, type TwoLengthRecord } from '../protocol.ts';
 import type { Session } from '../session.ts';
 import { Decoder } from './decoder.ts';
@@ -102,20 +103,23 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
   const sha256 = await checkpoint.sha256();
   const stream = new Stream(gpu);
   const loading = performance.now();
-  const weights = Weights.load(gpu, config, checkpoint);
-  await stream.done();
+  const beforeLoadKiB = vmHwmKiB();
+  const weights = await loadWeights(gpu, stream, config, checkpoint);
   const loadMs = performance.now() - loading;
+  const loaded = { weightBytes: gpu.buffers.live, beforeLoadKiB, afterLoadKiB: vmHwmKiB() };
   const decoder = await Decoder.create(gpu, config, weights, {
     prompt: prompt.ids,
     context,
     chunk: Number(session.settings['chunk']),
     ...variantsOf(session.settings),
   });
+  const residentBytes = gpu.buffers.live;
   const identity = await identityPass(gpu, stream, decoder, steps, config.vocab, options.logits);
   const run = (count: number): Promise<Timed> => timedPass(gpu, stream, decoder, count, config.vocab, options.timedReadback ?? false);
   const short = options.shorter === undefined ? undefined : { steps: options.shorter, counters: (await run(options.shorter)).counters };
   const timed = await run(steps);
   const long = { steps, counters: timed.counters };
+  const memory = { ...loaded, residentBytes, peakBytes: gpu.buffers.peak };
   const profile = options.profile ? await profilePass(gpu, stream, decoder, identity.ids) : undefined;
   const record: DecodeRecord = {
     schema: RECORD_SCHEMA,
@@ -132,6 +136,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     pinnedIdsMatch: pinned ? pinned.slice(0, steps).join() === identity.ids.join() : null,
     timing: { ...timed.timing, loadMs },
     counters: timed.counters,
+    memory,
     settings: { ...session.settings },
     adapter: gpu.adapter.name,
     ...(profile && { profile }),
@@ -155,5 +160,12 @@ function printRecord({ print }: Session, record: DecodeRecord): void {
   print(`digest ${record.digest}${record.checksumsMatch ? '' : '  CHECKSUMS DIFFER between the two passes'}`);
   if (record.pinnedIdsMatch !== null) print(`pinned ids ${record.pinnedIdsMatch ? 'match' : 'DIFFER'}`);
   print(figures.join('  '));
+  if (record.memory) print(memoryLine(record.memory));
   if (record.profile) for (const line of profileLines(record.profile)) print(line);
+}
+
+function memoryLine({ residentBytes, peakBytes, weightBytes, beforeLoadKiB, afterLoadKiB }: NonNullable<DecodeRecord['memory']>): string {
+  const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+  const process = afterLoadKiB === null ? '' : `; process at its peak ${mb((beforeLoadKiB ?? 0) * 1024)} before loading, ${mb(afterLoadKiB * 1024)} after`;
+  return `GPU buffers ${mb(residentBytes)}, weights ${mb(weightBytes)}, at most ${mb(peakBytes)}${process}`;
 }

@@ -11,7 +11,7 @@ import type { WeightTable } from '../model/weights.ts';
 import { fusedTokenSteps, refuseUnlessFused } from './fused.ts';
 import type { GraphContext } from './graph-context.ts';
 import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
-import { DecodeState, ropeTable, Scratch } from './memory.ts';
+import { DecodeState, ropeTable, Scratch, sharedRoles } from './memory.ts';
 import { buildSteps, type Step } from './step.ts';
 
 export interface DecoderOptions {
@@ -65,7 +65,7 @@ export function openGraphs(
   if (fused) refuseUnlessFused(config);
   // The prompt's last row goes through the head alone, and belongs to the same family.
   const [qmm, sdpa] = fused ? ['split-4', 'split' as const] : [options.qmm, options.sdpa];
-  const scratch = new Scratch(gpu, mostRows);
+  const scratch = new Scratch(gpu, mostRows, sharedRoles(config));
   const state = new DecodeState(gpu, config, context);
   const position = scratch.fixed('position', 1);
   const table = scratch.fixed('rope table', context * config.rotary);

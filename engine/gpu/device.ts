@@ -2,6 +2,7 @@
 import { EngineBroken, EngineRefused, withTimeout } from '../errors.ts';
 import type { AdapterRecord, Evidence } from '../protocol.ts';
 import { adapterRecordOf, limitsOf } from './adapter-record.ts';
+import { countBuffers, type BufferBytes } from './buffer-bytes.ts';
 import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
 
 /** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
@@ -26,6 +27,7 @@ export interface OpenOptions {
 export class Gpu {
   readonly device: GPUDevice;
   readonly adapter: AdapterRecord;
+  readonly buffers: BufferBytes;
   #failure: EngineBroken | undefined;
   #closing = false;
   #waits = 0;
@@ -34,6 +36,7 @@ export class Gpu {
   constructor(device: GPUDevice, adapter: AdapterRecord) {
     this.device = device;
     this.adapter = adapter;
+    this.buffers = countBuffers(device);
     device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${event.error.message}`));
     void device.lost.then((info) => {
       if (!this.#closing) this.fail(`the device ${adapter.name} was lost (${info.reason}): ${info.message}`);

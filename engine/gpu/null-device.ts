@@ -40,7 +40,7 @@ export function planGpu(bindingLimit: number): Gpu {
     limits,
     lost: new Promise<never>(() => undefined),
     addEventListener: () => undefined,
-    createBuffer: ({ label, size, usage }: GPUBufferDescriptor) => ({ label, size, usage, ...dropped(size) }),
+    createBuffer: ({ label, size, usage }: GPUBufferDescriptor) => ({ label, size, usage, destroy: () => undefined, ...dropped(size) }),
     queue: { writeBuffer: () => undefined },
   };
   return new Gpu(device as unknown as GPUDevice, record('plan', limits));

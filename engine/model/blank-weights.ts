@@ -4,23 +4,8 @@
  */
 import { EngineBroken } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { TensorSource } from './checkpoint.ts';
 import type { ModelConfig } from './config.ts';
-import type { TensorEntry } from './safetensors.ts';
-import { tensorsOf, weightSpecs } from './tensors.ts';
 import { Weights, type WeightTable } from './weights.ts';
-
-/** Every tensor of a config, as a converted checkpoint has it; reading one leaves the target as it is. */
-export function blankTensors(config: ModelConfig): TensorSource {
-  const entries = weightSpecs(config)
-    .flatMap(tensorsOf)
-    .map(({ name, dtypes, shape }): [string, TensorEntry] => {
-      const dtype = dtypes[0]!;
-      const elements = shape.reduce((product, extent) => product * extent, 1);
-      return [name, { name, dtype, shape, start: 0, bytes: elements * (dtype === 'BF16' ? 2 : 4) }];
-    });
-  return { tensors: new Map(entries), read: () => undefined };
-}
 
 /**
  * Blank weights in which layer i has the buffers of layer i mod `period`: 2b's own would not fit a null device, whose memory ends near
@@ -30,7 +15,7 @@ export function blankTensors(config: ModelConfig): TensorSource {
 export function blankWeights(gpu: Gpu, config: ModelConfig, period: number = config.layerTypes.length): WeightTable {
   if (config.layerTypes.some((type, layer) => type !== config.layerTypes[layer % period])) throw new EngineBroken(`layers do not repeat with period ${period}`);
   const few = { ...config, layerTypes: config.layerTypes.slice(0, period) };
-  const weights = Weights.load(gpu, few, blankTensors(few));
+  const weights = Weights.allocate(gpu, few);
   const lender = (name: string): string => name.replace(/(?<=\.layers\.)\d+/, (layer) => String(Number(layer) % period));
   const joint: WeightTable['joint'] = (name) => {
     const lent = weights.joint(lender(name));

@@ -28,6 +28,16 @@ export const counters = z.object({
   bytesReadBack: z.int(),
 });
 
+export const memory = z
+  .object({
+    weightBytes: z.int().describe('of the buffers that loading made'),
+    residentBytes: z.int().describe('of all buffers, ready to decode: weights, caches, state, scratch and uniforms; a driver may add its own'),
+    peakBytes: z.int().describe('the most at once, until the timed pass had ended'),
+    beforeLoadKiB: z.int().nullable().describe('VmHWM, the peak resident set of the process so far: before loading; null off Linux'),
+    afterLoadKiB: z.int().nullable().describe('the same once the weights were resident; a CPU driver’s buffers are in it'),
+  })
+  .describe('absent: an engine before it was counted');
+
 /** Exact counts of one token (`decode --two-length A,B`): (counts of B − counts of A) / (B − A), every one of them whole. */
 export const twoLengthRecord = z.object({
   ...base,

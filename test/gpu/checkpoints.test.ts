@@ -11,7 +11,7 @@ import { Stream } from '../../engine/gpu/stream.ts';
 import { Checkpoint } from '../../engine/model/checkpoint.ts';
 import { readConfig } from '../../engine/model/config.ts';
 import { checkTensors } from '../../engine/model/tensors.ts';
-import { Weights } from '../../engine/model/weights.ts';
+import { loadWeights } from '../../engine/model/fill-weights.ts';
 import { synthCommand } from '../../engine/synth/command.ts';
 import { SafetensorsWriter } from '../../engine/synth/safetensors-writer.ts';
 import { openAnyGpu } from './against-reference.ts';
@@ -43,13 +43,14 @@ async function decode(
   steps: number,
   bindingLimit?: number,
   variants: Omit<DecoderOptions, 'prompt' | 'context' | 'chunk'> = plain,
+  sliceBytes?: number,
 ): Promise<Decoded> {
   const config = readConfig(folder);
   const checkpoint = Checkpoint.open(folder);
   try {
     checkTensors(folder, config, checkpoint.tensors);
     const stream = new Stream(gpu);
-    const weights = Weights.load(gpu, config, checkpoint, bindingLimit);
+    const weights = await loadWeights(gpu, stream, config, checkpoint, bindingLimit, sliceBytes);
     const decoder = await Decoder.create(gpu, config, weights, { prompt, context: prompt.length + steps, chunk: 16, ...variants });
     const logits = join(scratch, 'logits.f32');
     const { ids, digest } = await identityPass(gpu, stream, decoder, steps, config.vocab, logits);
@@ -89,6 +90,24 @@ describe('a table larger than a binding', () => {
 
   it('is refused by name where a layer’s matrix is too large too, and nothing is allocated', async () => {
     await expect(decode(shipped, prompt, 1, 98_303)).rejects.toThrow('tensor language_model.model.layers.0.mlp.gate_proj.weight has 98304 bytes');
+  });
+});
+
+describe('loading', () => {
+  it('leaves the same weights whatever the slices: of matrices, of vectors that are widened, in parts', async () => {
+    const whole = await decode(shipped, [3, 1, 4, 1, 5], 2);
+    for (const slice of [1 << 10, 4104]) expect((await decode(shipped, [3, 1, 4, 1, 5], 2, undefined, plain, slice)).digest).toBe(whole.digest);
+    expect((await decode(shipped, [3, 1, 4, 1, 5], 2, 98_304, plain, 1 << 12)).digest).toBe(whole.digest);
+  });
+
+  it('counts its buffers, and gives back what is destroyed', () => {
+    const before = gpu.buffers.live;
+    const buffer = gpu.device.createBuffer({ size: 4096, usage: GPUBufferUsage.STORAGE });
+    expect(gpu.buffers.live).toBe(before + 4096);
+    expect(gpu.buffers.peak).toBeGreaterThanOrEqual(before + 4096);
+    buffer.destroy();
+    buffer.destroy();
+    expect(gpu.buffers.live).toBe(before);
   });
 });
 
