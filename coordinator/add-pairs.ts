@@ -27,7 +27,7 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
   if (!run) throw new Refusal('not-found', `there is no run ${id}`, 'list runs with: fleet status');
   const jobs = timedJobs(queries, run);
   const suites = [...new Set(jobs.map((job) => job.suite))];
-  const { rule, stack, seed } = readSeal(run.sealText);
+  const { rule, stack, seed, mergeBase } = readSeal(run.sealText);
   const request: SubmitRequest = {
     arms: listArms(queries, id).map(({ label, head, settings }) => ({ label, head, settings })),
     suites,
@@ -36,6 +36,7 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
     pairs,
     rule: rule.text,
     ...(stack ? { stack } : {}),
+    ...(mergeBase === undefined ? {} : { mergeBase }),
     ...(seed === undefined ? {} : { seed }),
     allowSoftware: run.allowSoftware,
     key,

@@ -78,7 +78,8 @@ function isSameWork(queries: Queries, job: JobRow, suite: SelectedSuite, { arms,
   const measured = listArms(queries, job.run).map(({ tree, settings }) => ({ tree, settings }));
   if (canonicalJson(measured) !== canonicalJson(arms)) return false;
   try {
-    return readSeal(findRun(queries, job.run)!.sealText).stack === (request.stack ?? false);
+    const { stack, mergeBase } = readSeal(findRun(queries, job.run)!.sealText);
+    return stack === (request.stack ?? false) && mergeBase === request.mergeBase;
   } catch {
     // A seal that cannot be read vouches for nothing.
     return false;

@@ -118,7 +118,7 @@ function measuredSummaries(queries: Queries): RunSummary[] {
 const isFinished = (row: JobRow): boolean => row.state === 'judged' || row.state === 'failed';
 
 /** The sealed rule and forecast. A text that cannot be read any more leaves the stored rule, to be shown beside `seal.broken`. */
-function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed'> {
+function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase'> {
   try {
     return readSeal(run.sealText);
   } catch {

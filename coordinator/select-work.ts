@@ -3,6 +3,8 @@ import type { NotComparable } from '../db/schema.ts';
 import type { DeviceRow } from '../db/queries/devices.ts';
 import type { Manifest, ManifestSuite } from './protocol/manifest.ts';
 import type { RunView, SubmitRequest } from './protocol/run.ts';
+import { comparedCount } from './core/comparisons.ts';
+import { MERGE_BASE_NOT_TIMED } from './core/coverage.ts';
 import { lacksSuite } from './core/judge-job.ts';
 import { isLive, startCommand } from './devices.ts';
 import { Refusal } from './refusal.ts';
@@ -41,7 +43,17 @@ export function selectWork(request: SubmitRequest, manifests: readonly Manifest[
   const wanted = [...new Set(request.suites ?? Object.keys(baseline))];
   const { taken, skipped } = selectDevices(request, known);
   const cases = selectCases(request, baseline);
-  const suites = wanted.map((name) => selectSuite(name, manifests, labels, cases.get(name)));
+  // An added merge base says what failed before, and takes no case from the heads that are compared.
+  const compared = comparedCount(manifests.length, request.mergeBase);
+  const selected = wanted.map((name) => selectSuite(name, manifests.slice(0, compared), labels, cases.get(name)));
+  const lacking = new Map<string, string>();
+  const suites = selected.map((suite) => {
+    if (compared === manifests.length || suite.arms.length < 2) return suite;
+    const why = noMergeBase(suite, manifests[compared]!, labels[compared]!);
+    if (why === null) return { ...suite, arms: [...suite.arms, compared] };
+    lacking.set(suite.name, why);
+    return suite;
+  });
   const run = suites.filter((suite) => suite.arms.length > 1 && suite.spec.cases.length > 0);
   if (run.length === 0) {
     throw new Refusal(
@@ -62,12 +74,23 @@ export function selectWork(request: SubmitRequest, manifests: readonly Manifest[
       if (!suite) for (const label of labels) cell(device.name, name, label, 'suite not asked for');
       else if (!run.includes(suite)) for (const label of labels) cell(device.name, name, label, whyNot(suite));
       else {
-        for (const [position, label] of labels.entries()) if (!suite.arms.includes(position)) cell(device.name, name, label, lacksSuite(label, name));
+        for (const [position, label] of labels.entries())
+          if (!suite.arms.includes(position))
+            cell(device.name, name, label, (position === compared ? lacking.get(name) : undefined) ?? lacksSuite(label, name));
         for (const left of suite.leftOut) for (const label of labels) cell(device.name, `${name}/${left}`, label, 'case not asked for');
       }
     }
   }
   return { devices: taken, suites: run, notRun };
+}
+
+/** Why a merge base takes no part in a suite; null where it does. */
+function noMergeBase({ name, spec }: SelectedSuite, manifest: Manifest, label: string): string | null {
+  if (spec.timed) return MERGE_BASE_NOT_TIMED;
+  const there = manifest.suites[name];
+  if (there === undefined) return lacksSuite(label, name);
+  const missing = spec.cases.find((item) => !there.cases.some((other) => other.name === item.name));
+  return missing === undefined ? null : `not comparable: ${label} has no case ${missing.name}`;
 }
 
 function whyNot(suite: SelectedSuite): string {

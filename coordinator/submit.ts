@@ -8,7 +8,7 @@ import { addPlannedLegs } from '../db/queries/planned-legs.ts';
 import { addRun, findRun, findRunByKey } from '../db/queries/runs.ts';
 import type { Store } from '../db/open.ts';
 import { canonicalJson, seal, sha256Hex } from './core/canonical.ts';
-import { comparisonsOf, type Comparison } from './core/comparisons.ts';
+import { comparedCount, comparisonsOf, type Comparison } from './core/comparisons.ts';
 import { itemText, parseForecast } from './core/forecast.ts';
 import { planLegs } from './core/plan.ts';
 import { parseRule } from './core/rule.ts';
@@ -56,7 +56,10 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   const forecast = request.forecast === undefined ? null : read('forecast', request.forecast, parseForecast);
   const stack = request.stack ?? false;
   const seed = request.seed ?? 0;
-  const comparisons = comparisonsOf(request.arms.length, stack);
+  const { mergeBase } = request;
+  if (mergeBase !== undefined && mergeBase !== 0 && (mergeBase !== request.arms.length - 1 || mergeBase < 2))
+    throw new Refusal('bad-request', `arm ${mergeBase} cannot be the merge base of the others`, 'name the last arm, of three or more, or arm 0');
+  const comparisons = comparisonsOf(comparedCount(request.arms.length, mergeBase), stack);
   const described = await describeHeads(heads, request.arms);
   const baselineHead = request.arms[0]!.head;
   const work = selectWork(
@@ -81,6 +84,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     pairs: request.pairs,
     extends: added?.extends,
     stack: stack || undefined,
+    mergeBase,
     seed,
     rule,
     forecast,

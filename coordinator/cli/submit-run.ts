@@ -9,6 +9,7 @@ import { submitRequest, submitResponse, type SubmitRequest, type SubmitResponse 
 import type { ApiClient } from './api-client.ts';
 import { CliError } from './cli-error.ts';
 import { mergeHeads } from './merge.ts';
+import { withMergeBase } from './merge-base.ts';
 import { recentCommits, resolveArms, writeBundle, type Repository } from './repository.ts';
 
 /** Reads `--heads`. @throws CliError (exit 2) naming the column, or asking for a second arm. */
@@ -38,7 +39,7 @@ export async function submitRun(client: ApiClient, repository: Repository, arms:
 
 /**
  * A submission that only has to be posted: heads resolved and sent.
- * @param merge heads whose merge is one more arm; none: no such arm.
+ * @param more.merge heads whose merge is one more arm; none: no such arm. `more.mergeBase`: the merge base of the heads is measured too.
  * @throws CliError with the exit status that the refusal calls for.
  */
 export async function readySubmission(
@@ -46,15 +47,17 @@ export async function readySubmission(
   repository: Repository,
   arms: readonly Arm[],
   options: RunOptions,
-  merge: readonly string[] = [],
+  more: { readonly merge?: readonly string[] | undefined; readonly mergeBase?: boolean | undefined } = {},
 ): Promise<SubmitRequest> {
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'fleet-send-'));
   try {
     const resolved = resolveArms(repository, arms);
-    const merged = merge.length === 0 ? null : mergeHeads(repository, merge, scratch);
-    const all = merged === null ? resolved : [...resolved, merged.arm];
-    await sendHeads(client, merged?.repository ?? repository, [...new Set(all.map((arm) => arm.head))], scratch);
-    const request: SubmitRequest = { ...options, arms: all, key: randomUUID() };
+    const merged = more.merge === undefined || more.merge.length === 0 ? null : mergeHeads(repository, more.merge, scratch);
+    const named = merged === null ? resolved : [...resolved, merged.arm];
+    const source = merged?.repository ?? repository;
+    const all = more.mergeBase ? withMergeBase(source, named) : { arms: named };
+    await sendHeads(client, source, [...new Set(all.arms.map((arm) => arm.head))], scratch);
+    const request: SubmitRequest = { ...options, ...all, key: randomUUID() };
     assertSendable(request);
     return request;
   } finally {

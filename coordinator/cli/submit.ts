@@ -21,6 +21,7 @@ interface SubmitFlags extends ServiceFlags {
   heads?: string;
   stack?: string;
   merge?: string[];
+  withMergeBase?: boolean;
   suites?: string[];
   cases?: string[];
   devices?: string[];
@@ -44,6 +45,7 @@ export function registerSubmit(program: Command): void {
     .option('--heads <arms>', 'arms with commas between them, baseline first: main,HEAD or "HEAD[qmm=scalar],HEAD[qmm=vec4]"')
     .option('--stack <arms>', 'instead of --heads: each arm against the one before it, and the last against the first, in one series')
     .option('--merge <heads>', 'add the merge of these heads as one more arm: --heads main,a,b --merge a,b', names)
+    .option('--with-merge-base', 'measure the merge base of the heads too, where nothing is timed: a failure of both heads is pre-existing only if it fails')
     .option('--suites <names>', 'suites of fleet.json (default: all)', namesOf('--suites', suiteName))
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', namesOf('--cases', casePath))
     .option('--devices <names>', 'devices (default: every one that an agent serves now)', namesOf('--devices', deviceName))
@@ -82,7 +84,7 @@ export function registerSubmit(program: Command): void {
       ...(flags.forecast === undefined ? {} : { forecast: flags.forecast }),
       allowSoftware: flags.allowSoftware ?? false,
     };
-    const request = await readySubmission(client, repository, arms, options, flags.merge);
+    const request = await readySubmission(client, repository, arms, options, { merge: flags.merge, mergeBase: flags.withMergeBase });
     const before = flags.again ? null : await client.post('/api/runs/measured', request, measuredReply);
     const submitted = before?.missing.length === 0 ? null : await client.post('/api/runs', request, submitResponse);
     const notes = submitNotes({
@@ -92,6 +94,7 @@ export function registerSubmit(program: Command): void {
       devices: await client.get('/api/devices', z.array(deviceView)),
       named: flags.devices !== undefined,
     });
+    if (request.mergeBase === 0) progress('note: the baseline is the merge base of the heads: what fails in it was there before');
     for (const note of notes) progress(`note: ${note}`);
     if (before !== null) offerMeasured(before, request, flags);
     if (submitted !== null) await announceRun(client, submitted, flags);

@@ -2,6 +2,7 @@
 import type { ContractControlRecord, ContractKernelRecord, EngineRecord, GateResult } from '../../engine/protocol.ts';
 import type { ContractRow, LineRow } from '../protocol/verdict.ts';
 import { compareLines } from './compare-lines.ts';
+import { contractDrift } from './contract-drift.ts';
 
 type Status = ContractRow['status'];
 
@@ -13,17 +14,62 @@ export interface ContractComparison {
 /**
  * Compares the records of one case's legs. Where an arm has several legs, a kernel counts as the worst that any of them saw.
  * @param name the case; rows carry it in their kernel's name when `qualify` is set (several cases hold the same kernel).
+ * @param mergeBase records of the merge base's legs, which tell what failed before both heads; absent: it was not measured.
  */
-export function compareContract(name: string, baseline: readonly EngineRecord[][], candidate: readonly EngineRecord[][], qualify: boolean): ContractComparison {
+export function compareContract(
+  name: string,
+  baseline: readonly EngineRecord[][],
+  candidate: readonly EngineRecord[][],
+  qualify: boolean,
+  mergeBase?: readonly EngineRecord[][],
+): ContractComparison {
   const prefix = qualify ? `${name}: ` : '';
   const left = results(baseline);
   const right = results(candidate);
+  const base = mergeBase === undefined ? undefined : results(mergeBase);
   const keys = [...new Set([...left.kernels.keys(), ...right.kernels.keys()])];
-  const rows: ContractRow[] = keys.map((key) => kernelRow(`${prefix}${key}`, left.kernels.get(key), right.kernels.get(key)));
+  const rows: ContractRow[] = keys.map((key) => {
+    const [before, after] = [left.kernels.get(key), right.kernels.get(key)];
+    const row = kernelRow(`${prefix}${key}`, before, after);
+    const classed = base === undefined || after === undefined ? row : sinceMergeBase(row, kernelBefore(base.kernels.get(key), after));
+    return before === undefined || after === undefined ? classed : { ...classed, ...contractDrift(before, after) };
+  });
   for (const key of new Set([...left.controls.keys(), ...right.controls.keys()])) {
-    rows.push(controlRow(`${prefix}${key}`, left.controls.get(key), right.controls.get(key)));
+    const row = controlRow(`${prefix}${key}`, left.controls.get(key), right.controls.get(key));
+    rows.push(base === undefined ? row : sinceMergeBase(row, controlBefore(base.controls.get(key))));
   }
   return { rows, lines: compareLines(name, left.summary, right.summary).rows };
+}
+
+/** How the merge base did where a head fails: `unlike` where its contract is another, so that its result says nothing. */
+type Before = 'absent' | 'fails' | 'passes' | 'unlike';
+
+function kernelBefore(record: ContractKernelRecord | undefined, candidate: ContractKernelRecord): Before {
+  if (record === undefined) return 'absent';
+  if (changedFiles(record, candidate) !== '') return 'unlike';
+  return rank(record) === 2 ? 'fails' : 'passes';
+}
+
+const controlBefore = (record: ContractControlRecord | undefined): Before => (record === undefined ? 'absent' : record.caught ? 'passes' : 'fails');
+
+/**
+ * A failure in both heads is one from before only if the merge base fails too; else each head, or a commit that both have taken in, brought
+ * it. A failure in the candidate alone stays new against this baseline, whatever the merge base did.
+ */
+function sinceMergeBase(row: ContractRow, before: Before): ContractRow {
+  const noted = (status: Status, note: string): ContractRow => ({ ...row, status, note: row.note === '' ? note : `${row.note}; ${note}` });
+  if (row.status === 'new-failure') return before === 'fails' ? noted('new-failure', 'the merge base fails too: the baseline was fixed since') : row;
+  if (row.status !== 'pre-existing') return row;
+  switch (before) {
+    case 'fails':
+      return noted('pre-existing', 'the merge base fails too');
+    case 'unlike':
+      return noted('pre-existing', 'the merge base has another contract and does not tell');
+    case 'passes':
+      return noted('new-failure', 'both heads fail and their merge base passes');
+    case 'absent':
+      return noted('new-failure', 'both heads fail and their merge base does not have it');
+  }
 }
 
 interface Results {

@@ -17,6 +17,9 @@ export function comparisonsOf(arms: number, stack: boolean): Comparison[] {
   return arms > 2 ? [...steps, { baseline: 0, candidate: arms - 1 }] : steps;
 }
 
+/** How many of a run's arms are compared: a merge base that is an arm of its own, the last, only says what failed before. */
+export const comparedCount = (arms: number, mergeBase: number | undefined): number => (mergeBase === undefined || mergeBase === 0 ? arms : arms - 1);
+
 /** What a verdict calls the comparison: the candidate as written, and in a stack what it is compared with. */
 export function comparisonLabel({ baseline, candidate }: Comparison, labels: readonly string[], stack: boolean): string {
   return stack ? `${labels[candidate]} against ${labels[baseline]}` : labels[candidate]!;

@@ -24,8 +24,11 @@ export function coverageOf(
   });
 }
 
+/** Why a merge base has no cell in a timed suite. */
+export const MERGE_BASE_NOT_TIMED = 'the merge base is not timed: it tells what failed before';
+
 /** Why a cell was left out by the submitter's own choice, as `select-work` writes it. */
-const NOT_ASKED: ReadonlySet<string> = new Set(['suite not asked for', 'case not asked for', 'device not asked for']);
+const NOT_ASKED: ReadonlySet<string> = new Set(['suite not asked for', 'case not asked for', 'device not asked for', MERGE_BASE_NOT_TIMED]);
 
 /**
  * Cells as they are shown: an arm whose verdicts are void has legs and nothing that was measured, and what was not asked for is no gap.

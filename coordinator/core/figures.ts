@@ -46,7 +46,7 @@ function figuresOfRun(view: RunView): Figure[] {
   return [
     ...view.arms.flatMap((arm, at) => flat(`run/arm-${at}`, arm)),
     ...flat('run', { submittedAt: view.submittedAt, pairs: view.pairs, rule: view.rule.text, forecast: view.forecast?.text ?? null }),
-    ...flat('run', { extends: view.extends ?? null, stack: view.stack ?? false, seed: view.seed, seal: view.seal }),
+    ...flat('run', { extends: view.extends ?? null, stack: view.stack ?? false, seed: view.seed, mergeBase: view.mergeBase, seal: view.seal }),
   ];
 }
 

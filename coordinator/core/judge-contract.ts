@@ -3,6 +3,7 @@ import type { EngineRecord } from '../../engine/protocol.ts';
 import type { ContractRow, LineRow, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { compareContract } from './compare-contract.ts';
 import type { JudgeInput } from './judge-input.ts';
+import { readMergeBase } from './merge-base.ts';
 import type { ReadLeg } from './validity.ts';
 
 /** Worst first: a new failure outweighs a changed contract, which outweighs what was red before. */
@@ -10,13 +11,18 @@ export function judgeContract(input: JudgeInput, legs: readonly ReadLeg[]): Pick
   const cases = [...new Set(legs.map((leg) => leg.case))];
   const arm = (name: string, index: number): EngineRecord[][] => legs.filter((leg) => leg.case === name && leg.arm === index).map((leg) => [...leg.parsed]);
   const qualify = repeatsKernels(legs);
-  const compared = cases.map((name) => compareContract(name, arm(name, 0), arm(name, input.candidateArm), qualify));
+  const base = readMergeBase(input);
+  const before = (name: string): EngineRecord[][] | undefined =>
+    base !== null && 'legs' in base ? base.legs.filter((leg) => leg.case === name).map((leg) => [...leg.parsed]) : undefined;
+  const compared = cases.map((name) => compareContract(name, arm(name, 0), arm(name, input.candidateArm), qualify, before(name)));
   const contract = compared.flatMap((item) => [...item.rows]);
   const lines = compared.flatMap((item) => [...item.lines]);
   if (contract.length === 0) return { word: 'void', reason: 'no kernel was under contract in either arm', lines, contract };
   const bare = legs.find((leg) => !leg.parsed.some((record) => record.kind === 'contract-summary'));
   if (bare !== undefined) return { word: 'void', reason: `leg ${bare.index} (${bare.case}) executed but holds no contract summary`, lines, contract };
-  return { ...wordOf(contract, lines), lines, contract };
+  const found = wordOf(contract, lines);
+  const untold = base !== null && 'unknown' in base ? `; the merge base tells nothing: ${base.unknown}` : '';
+  return { word: found.word, reason: `${found.reason}${untold}`, lines, contract };
 }
 
 function repeatsKernels(legs: readonly ReadLeg[]): boolean {
@@ -44,7 +50,9 @@ function wordOf(rows: readonly ContractRow[], lines: readonly LineRow[]): { word
   const differing = lines.filter((row) => row.status !== 'equal').length;
   if (broken.length > 0 && broken.every((row) => row.candidate.startsWith('not planted')))
     return { word: 'new-failure', reason: `every gate holds, but a fault can no longer be planted in the candidate: ${named(broken)}` };
-  if (broken.length > 0) return { word: 'new-failure', reason: `fails in the candidate only: ${named(broken)}` };
+  const alone = broken.filter((row) => !row.note.includes('both heads fail'));
+  if (broken.length > 0 && alone.length === 0) return { word: 'new-failure', reason: `fails in both arms and not in their merge base: ${named(broken)}` };
+  if (broken.length > 0) return { word: 'new-failure', reason: `fails in the candidate only: ${named(alone)}` };
   if (changed.length > 0) return { word: 'output-differs', reason: `contract changed: ${named(changed)}` };
   if (unlike.length > 0) return { word: 'output-differs', reason: `the arms put different things under contract: ${named(unlike)}` };
   // A fixed kernel explains why the totals differ; nothing else does.

@@ -49,6 +49,8 @@ export interface JudgeInput {
   /** Both arms are one head, and their settings differ, but the suite takes none: every leg ran the same command. Absent: no. */
   readonly oneCommand?: true;
   readonly legs: readonly JudgedLeg[];
+  /** The merge base of the heads, where the run measured it in a suite that is not timed: all of its legs. */
+  readonly mergeBase?: { readonly label: string; readonly legs: readonly JudgedLeg[] };
   /** Cases that only one arm's manifest has, or has otherwise, with why. They are shown, and never `same`. */
   readonly notComparable?: readonly { readonly case: string; readonly note: string }[];
   /** Null: the device has no A/A calibration. */

@@ -3,7 +3,7 @@ import type { Evidence } from '../../engine/protocol.ts';
 import type { ManifestSuite } from '../protocol/manifest.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { canonicalJson } from './canonical.ts';
-import { comparisonLabel, comparisonsOf, type Comparison } from './comparisons.ts';
+import { comparedCount, comparisonLabel, comparisonsOf, type Comparison } from './comparisons.ts';
 import type { JudgedLeg } from './judge-input.ts';
 import { readSeal, sealedArms } from './sealed.ts';
 import { judge, notRunVerdict, refusedVerdict } from './verdict.ts';
@@ -43,7 +43,7 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
   const { device, suite, evidence } = job;
   if (broken !== null) return compared.map(({ arm, label: candidate }) => ({ arm, verdict: refusedVerdict({ device, suite, candidate, evidence }, broken) }));
   // The rule comes from the sealed text, which `broken` says is held to its hash.
-  const { rule, forecast, stack } = readSeal(run.sealText);
+  const { rule, forecast, stack, mergeBase } = readSeal(run.sealText);
   const arms = sealedArms(run.sealText);
   return compared.map(({ arm, label, baseline, candidate }) => {
     const absent = [candidate, baseline].find((position) => !job.arms.includes(position));
@@ -66,6 +66,7 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
       rule,
       ...(forecast === null ? {} : { forecast }),
       legs: asBaseline(legs, baseline),
+      ...(mergeBase === undefined || job.spec.timed ? {} : { mergeBase: { label: run.labels[mergeBase]!, legs: legs.filter((leg) => leg.arm === mergeBase) } }),
       notComparable: job.notComparable
         .filter((item) => item.arm === candidate || (item.arm === baseline && baseline > 0))
         .map((item) => ({ case: item.case, note: item.note })),
@@ -91,8 +92,12 @@ export function failedJobOf(run: JudgedRun, job: Pick<JudgedJob, 'device' | 'sui
 export const lacksSuite = (label: string, suite: string): string => `not comparable: the fleet.json of ${label} has no suite ${suite}`;
 
 function comparedArms({ labels, sealText }: JudgedRun): (Comparison & NumberedLabel)[] {
-  const stack = isStack(sealText);
-  return comparisonsOf(labels.length, stack).map((item, at) => ({ ...item, arm: at + 1, label: comparisonLabel(item, labels, stack) }));
+  const { stack, mergeBase } = shapeOf(sealText);
+  return comparisonsOf(comparedCount(labels.length, mergeBase), stack).map((item, at) => ({
+    ...item,
+    arm: at + 1,
+    label: comparisonLabel(item, labels, stack),
+  }));
 }
 
 interface NumberedLabel {
@@ -101,11 +106,11 @@ interface NumberedLabel {
 }
 
 /** A seal that cannot be read any more gets a verdict that says so, and needs the comparisons for it. */
-function isStack(sealText: string): boolean {
+function shapeOf(sealText: string): { readonly stack: boolean; readonly mergeBase?: number } {
   try {
-    return readSeal(sealText).stack;
+    return readSeal(sealText);
   } catch {
-    return false;
+    return { stack: false };
   }
 }
 

@@ -3,11 +3,13 @@ import type { LineRow, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { compareLines, linesOf, stdoutOf } from './compare-lines.ts';
 import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
-import { maskLine } from './mask.ts';
+import { failuresOf, maskLine } from './mask.ts';
+import { readMergeBase, type MergeBase } from './merge-base.ts';
 import { ending, legName, type ReadLeg } from './validity.ts';
 
 /** What one case shows. `word` is the case's own; the suite's is the worst of them. */
 interface CaseFinding {
+  readonly name: string;
   readonly word: Extract<VerdictWord, 'new-failure' | 'output-differs' | 'pre-existing' | 'fixed' | 'same'>;
   readonly reason: string;
   readonly rows: readonly LineRow[];
@@ -24,13 +26,15 @@ export function judgeLines(
   input: JudgeInput,
   legs: readonly ReadLeg[],
 ): Pick<Verdict, 'lines'> & Partial<Pick<Verdict, 'effects'>> & { word: VerdictWord; reason: string } {
+  const base = readMergeBase(input);
   const findings = [...new Set(legs.map((leg) => leg.case))].map((name) => {
     const own = legs.filter((leg) => leg.case === name);
-    return judgeCase(
+    const found = judgeCase(
       name,
       own.filter((leg) => leg.arm === 0),
       own.filter((leg) => leg.arm === input.candidateArm),
     );
+    return base === null || found.word !== 'pre-existing' ? found : sinceMergeBase(found, base);
   });
   const lines = findings.flatMap((finding) => finding.rows);
   const word = ORDER.find((candidate) => findings.some((finding) => finding.word === candidate)) ?? 'same';
@@ -43,6 +47,23 @@ export function judgeLines(
   const timed = timedCases(input, legs);
   return typeof timed === 'string' ? { word: 'void', reason: timed, lines } : { ...judgeGains(input, timed, same), lines };
 }
+
+/** A failure in both arms is one from before only if the merge base fails in that case too. */
+function sinceMergeBase(found: CaseFinding, base: MergeBase): CaseFinding {
+  if ('unknown' in base) return { ...found, reason: `${found.reason}; the merge base tells nothing: ${base.unknown}` };
+  const before = base.legs.filter((leg) => leg.case === found.name);
+  const fails = before.some((leg) => failureOf(leg) !== null || tallied(leg) > 0);
+  return fails
+    ? { ...found, reason: `${found.reason}; the merge base fails too` }
+    : { ...found, word: 'new-failure', reason: `${found.reason}; both heads fail and their merge base does not` };
+}
+
+/** Failures that a leg's tallies state. */
+const tallied = (leg: ReadLeg): number =>
+  linesOfLeg(leg).reduce((sum, line) => {
+    const { tally } = maskLine(line);
+    return sum + (tally === null ? 0 : failuresOf(tally));
+  }, 0);
 
 /** Every case's pairs by the printed field that the manifest names, else by the agent's clock; or why a leg has no time. */
 function timedCases(input: JudgeInput, legs: readonly ReadLeg[]): TimedCase[] | string {
@@ -85,7 +106,7 @@ function judgeCase(name: string, baseline: readonly ReadLeg[], candidate: readon
   const right = candidate[0]!;
   const compared = compareLines(name, linesOfLeg(left), linesOfLeg(right));
   const { rows, differing, count } = compared;
-  const finding = (word: CaseFinding['word'], reason: string): CaseFinding => ({ word, reason: `${name}: ${reason}`, rows });
+  const finding = (word: CaseFinding['word'], reason: string): CaseFinding => ({ name, word, reason: `${name}: ${reason}`, rows });
 
   for (const legs of [baseline, candidate]) {
     const unlike = legs.find((leg) => failureOf(leg) !== failureOf(legs[0]!) || compareLines(name, linesOfLeg(legs[0]!), linesOfLeg(leg)).differing > 0);

@@ -44,7 +44,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
   };
 }
 
-function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed'> {
+function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase'> {
   try {
     return readSeal(text);
   } catch {

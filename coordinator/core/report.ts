@@ -3,10 +3,11 @@
  * stands in a code span: there it cannot ping people, link issues, or hold HTML.
  */
 import { pairName, verdictName } from '../protocol/figures.ts';
-import type { JobView, PooledModes, RunView } from '../protocol/run.ts';
+import { candidatesOf, type JobView, type PooledModes, type RunView } from '../protocol/run.ts';
 import type { Effect, Verdict } from '../protocol/verdict.ts';
 import { correctionList, marks } from './corrections.ts';
-import { stripControls } from './mask.ts';
+import { driftTable } from './report-drift.ts';
+import { bytes, code, fit, number, percent, table } from './markdown.ts';
 import { smallestP } from './sign-flip.ts';
 
 /** GitHub refuses comments over 65,536 characters; other readers are stricter. */
@@ -39,6 +40,7 @@ export function renderMarkdown(view: RunView): string {
     { title: 'forecasts', text: forecasts(view, named) },
     { title: 'output identity', text: identities(view, named) },
     { title: 'contract', text: contract(view, named) },
+    { title: 'drift within bounds', text: driftTable(named) },
     ...named.flatMap(([name, verdict]) =>
       verdict.effects.map((effect) => ({ title: `pairs of ${verdict.device}, ${effect.case}`, text: pairs(view, name, verdict, effect) })),
     ),
@@ -60,36 +62,9 @@ export function renderMarkdown(view: RunView): string {
   return `${kept.join('\n\n')}\n`;
 }
 
-const bytes = (text: string): number => Buffer.byteLength(text, 'utf8');
-
-/** Cuts at a line (or word) end, and says so. */
-function fit(text: string, limit: number): string {
-  if (bytes(text) <= limit) return text;
-  const cut = Buffer.from(text, 'utf8')
-    .subarray(0, limit - 40)
-    .toString('utf8');
-  const end = Math.max(cut.lastIndexOf('\n'), cut.lastIndexOf(', '));
-  return `${cut.slice(0, end === -1 ? cut.length : end)}\n\n(cut for length)`;
-}
-
-/** A code span that holds any text: one line, controls stripped, pipes escaped for tables, longer than any run of backticks. */
-function code(text: string, most = 400): string {
-  const flat = stripControls(text.replaceAll(/\s+/g, ' ')).trim();
-  const short = flat.length > most ? `${flat.slice(0, most - 1)}…` : flat;
-  if (short === '') return '–';
-  const fence = '`'.repeat(1 + Math.max(0, ...[...short.matchAll(/`+/g)].map((match) => match[0].length)));
-  const pad = short.startsWith('`') || short.endsWith('`') ? ' ' : '';
-  return `${fence}${pad}${short.replaceAll('|', '\\|')}${pad}${fence}`;
-}
-
-function table(header: readonly string[], align: string, rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const rule = header.map((_, i) => (align[i] === 'r' ? '---:' : '---'));
-  return [header, rule, ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-}
-
 function title(view: RunView): string {
-  const [baseline, ...candidates] = view.arms;
+  const baseline = view.arms[0];
+  const candidates = candidatesOf(view);
   const state = view.done ? '' : '\n\n**The run is not done; what follows is what is in so far.**';
   const against = candidates.length === 0 ? '' : `${candidates.map((arm) => code(arm.label)).join(', ')} against `;
   return `### fleet [${view.run}](${view.url}): ${against}${code(baseline?.label ?? '')}${state}`;
@@ -132,7 +107,7 @@ function evidenceNote(view: RunView): string {
 
 function heads(view: RunView): string {
   const rows = view.arms.map((arm, i) => [
-    i === 0 ? 'baseline' : 'candidate',
+    i === 0 ? 'baseline' : i === view.mergeBase ? 'merge base' : 'candidate',
     code(arm.label),
     code(arm.head.slice(0, 12)),
     code(arm.tree.slice(0, 12)),
@@ -327,11 +302,3 @@ function provenance(view: RunView, verdicts: readonly Verdict[]): string {
     .filter(Boolean)
     .join('\n\n');
 }
-
-const number = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
-/** Two decimals, always, so that columns line up. A true minus sign, and none before zero. */
-const percent = (value: number): string =>
-  `${value
-    .toFixed(2)
-    .replace(/^-(?=.*[1-9])/, '−')
-    .replace(/^-/, '')} %`;

@@ -43,6 +43,7 @@ const sealedText = z.discriminatedUnion('schema', [
     forecast: forecastShape.nullable(),
     extends: extension.optional(),
     stack: z.boolean().optional(),
+    mergeBase: z.int().min(0).optional(),
     seed: orderSeed.optional(),
     ...rest,
   }),
@@ -55,6 +56,8 @@ export interface SealedTerms {
   readonly extends: Extension | null;
   /** Each arm is compared with the one below it. */
   readonly stack: boolean;
+  /** Position of the arm that is the merge base of the heads; absent: none was asked for. */
+  readonly mergeBase?: number;
   /** What the order of legs was planned with; absent from seals of earlier versions, whose order is that of seed 0. */
   readonly seed?: number;
 }
@@ -63,8 +66,8 @@ export interface SealedTerms {
 export function readSeal(text: string): SealedTerms {
   const sealed = sealedText.parse(JSON.parse(text));
   if (sealed.schema === 1) return { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
-  const { rule, forecast, extends: added = null, stack = false, seed } = sealed;
-  return { rule, forecast, extends: added, stack, ...(seed === undefined ? {} : { seed }) };
+  const { rule, forecast, extends: added = null, stack = false, seed, mergeBase } = sealed;
+  return { rule, forecast, extends: added, stack, ...(seed === undefined ? {} : { seed }), ...(mergeBase === undefined ? {} : { mergeBase }) };
 }
 
 /** The arms as sealed. @throws Error as `readSeal` does. */

@@ -26,6 +26,8 @@ export const submitRequest = z.strictObject({
   pairs: z.int().min(1).max(500).default(3),
   /** Each arm against the one below it, and the last against the first; default: each against the first. */
   stack: z.boolean().optional(),
+  /** The arm that is the merge base of the others: the last one, or 0 where the baseline is it. It takes part in suites that are not timed. */
+  mergeBase: z.int().min(0).optional(),
   /** Default: 0. */
   seed: orderSeed.optional(),
   /** The decision rule, as core/rule.ts reads it; default: DEFAULT_RULE. */
@@ -221,6 +223,7 @@ export const runView = z.object({
   extends: extension.nullable().optional().describe('the run whose pairs these are added to, and judged with'),
   stack: z.boolean().optional().describe('each arm is compared with the one below it, and the last with the first'),
   seed: orderSeed.optional().describe('what the order of legs was planned with, as sealed; absent from runs of earlier versions'),
+  mergeBase: z.int().optional().describe('the arm that is the merge base of the others, measured to tell what failed before'),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),
@@ -229,6 +232,10 @@ export const runView = z.object({
   pooledModes: z.array(pooledModes).optional().describe('only cases that showed a leg of another mode in any run'),
 });
 export type RunView = z.infer<typeof runView>;
+
+/** Arms that a verdict is about: neither the baseline nor a merge base that was added. */
+export const candidatesOf = (view: Pick<RunView, 'arms' | 'mergeBase'>): RunView['arms'] =>
+  view.arms.filter((_, position) => position > 0 && position !== view.mergeBase);
 
 export const runSummary = z.object({
   run: runId,

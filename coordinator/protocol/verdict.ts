@@ -119,6 +119,9 @@ export const lineRow = z.object({
 });
 export type LineRow = z.infer<typeof lineRow>;
 
+/** One case of a kernel that is not the same in both arms. Fractions are of the spec bound; null where the case is exact. */
+const contractCaseRow = z.object({ name: z.string(), sameBits: z.boolean(), baseline: z.number().nullable(), candidate: z.number().nullable() });
+
 /** One kernel or control, head against head. */
 export const contractRow = z.object({
   kernel: z.string(),
@@ -126,6 +129,12 @@ export const contractRow = z.object({
   baseline: z.string(),
   candidate: z.string(),
   note: z.string(),
+  worst: z
+    .object({ baseline: z.number().nullable(), candidate: z.number().nullable() })
+    .optional()
+    .describe('largest |error| of the kernel’s cases as a fraction of the spec bound; absent of controls and in verdicts of earlier versions'),
+  differingCases: z.int().optional().describe('cases of both arms whose output bits or worst fraction differ'),
+  cases: z.array(contractCaseRow).optional().describe('of these, the ones that drifted most, largest drift first'),
 });
 export type ContractRow = z.infer<typeof contractRow>;
 

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
 import { verdictName } from '../../coordinator/protocol/figures.ts';
-import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
+import { candidatesOf, type JobView, type RunView } from '../../coordinator/protocol/run.ts';
 import type { Verdict } from '../../coordinator/protocol/verdict.ts';
 import { ContractRows } from '../parts/contract-rows.tsx';
 import { Corrections, Mark } from '../parts/corrections.tsx';
@@ -18,13 +18,14 @@ import { clean, when } from '../show.ts';
 
 /** `HEAD[qmm=vec4] against HEAD[qmm=scalar]`, for the tab. */
 export function runTitle(view: RunView): string {
-  const [baseline, ...candidates] = view.arms.map((arm) => clean(arm.label));
-  return `${candidates.join(', ')} against ${baseline} · fleet ${view.run}`;
+  const candidates = candidatesOf(view).map((arm) => clean(arm.label));
+  return `${candidates.join(', ')} against ${clean(view.arms[0]?.label ?? '')} · fleet ${view.run}`;
 }
 
 /** One run: verdicts first, then what they rest on, device by device. */
 export function RunPage({ view, markdown }: { readonly view: RunView; readonly markdown: string }): Child {
-  const [baseline, ...candidates] = view.arms;
+  const baseline = view.arms[0];
+  const candidates = candidatesOf(view);
   const devices = [...new Set(view.jobs.map((job) => job.device))];
   return (
     <>

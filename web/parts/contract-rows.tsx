@@ -27,6 +27,31 @@ export function ContractRows({ rows, id }: { readonly rows: readonly ContractRow
   );
 }
 
+/** `0.612 → 0.940`, and the cases behind it: a bound that is nearly used up is seen before it breaks. */
+function Drift({ row }: { readonly row: ContractRow }): Child {
+  if (row.worst === undefined) return <>–</>;
+  const { baseline, candidate } = row.worst;
+  const text = baseline === candidate ? fraction(baseline) : `${fraction(baseline)} → ${fraction(candidate)}`;
+  if (row.differingCases === undefined || row.cases === undefined) return <>{text}</>;
+  return (
+    <details>
+      <summary>
+        {text}, {count(row.differingCases, 'case')} differ
+      </summary>
+      <ul>
+        {row.cases.map((item) => (
+          <li>
+            {clean(item.name)}: {fraction(item.baseline)} → {fraction(item.candidate)}, bits {item.sameBits ? 'equal' : 'differ'}
+          </li>
+        ))}
+        {row.differingCases > row.cases.length && <li>and {row.differingCases - row.cases.length} more</li>}
+      </ul>
+    </details>
+  );
+}
+
+const fraction = (value: number | null): string => (value === null ? 'exact' : value.toFixed(3));
+
 function Rows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id: string }): Child {
   return (
     <div class="scroll" tabindex={0} role="region" aria-labelledby={id}>
@@ -37,6 +62,7 @@ function Rows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id
             <th scope="col">head against head</th>
             <th scope="col">baseline</th>
             <th scope="col">candidate</th>
+            <th scope="col">worst of bound</th>
             <th scope="col">note</th>
           </tr>
         </thead>
@@ -47,6 +73,9 @@ function Rows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id
               <td class={row.status === 'same' || row.status === 'fixed' ? '' : 'alarm'}>{row.status}</td>
               <td>{clean(row.baseline)}</td>
               <td>{row.baseline === row.candidate && row.status === 'same' ? <span class="dim">the same</span> : clean(row.candidate)}</td>
+              <td class="n">
+                <Drift row={row} />
+              </td>
               <td>{clean(row.note)}</td>
             </tr>
           ))}

@@ -22,7 +22,7 @@ export function Heads({ view }: { readonly view: RunView }): Child {
           <tbody>
             {view.arms.map((arm, i) => (
               <tr>
-                <th scope="row">{i === 0 ? 'baseline' : 'candidate'}</th>
+                <th scope="row">{i === 0 ? 'baseline' : i === view.mergeBase ? 'merge base' : 'candidate'}</th>
                 <td>
                   <code>{clean(arm.label)}</code>
                 </td>

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
 import { verdictName } from '../../coordinator/protocol/figures.ts';
-import type { RunView } from '../../coordinator/protocol/run.ts';
+import { candidatesOf, type RunView } from '../../coordinator/protocol/run.ts';
 import { clean } from '../show.ts';
 import { Mark } from './corrections.tsx';
 import { EvidenceBadge } from './evidence-badge.tsx';
@@ -9,7 +9,7 @@ import { VerdictBadge, VerdictHelp } from './verdict-badge.tsx';
 
 /** One row a device, suite and candidate: the answer to what was asked, or what the job is doing. */
 export function VerdictTable({ view }: { readonly view: RunView }): Child {
-  const several = view.arms.length > 2;
+  const several = candidatesOf(view).length > 1;
   const words = view.jobs.flatMap((job) => job.verdicts.map((verdict) => verdict.verdict));
   return (
     <>
