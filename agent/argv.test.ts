@@ -3,7 +3,7 @@ import { buildArgv, type ArgvInput } from './argv.ts';
 
 const base: ArgvInput = {
   command: ['node', 'engine/main.ts', 'decode', '--records={records}', '--adapter', '{adapter}', '{allow-software}'],
-  args: ['--prompt', '{case}', '--pinned-ids', '{pinned}', '--logits', '{out}/logits.f32'],
+  args: ['--prompt', '{case}', '--pinned-ids', '{pinned}', '--logits', '{logits}'],
   takesSettings: true,
   settings: { qmm: 'vec4', ncols: '8' },
   case: 'story',
@@ -12,13 +12,14 @@ const base: ArgvInput = {
   recordsFile: '/k/records.ndjson',
   outFolder: '/k/out',
   pinnedFile: '/k/pinned.json',
+  logitsFile: '/k/logits.f32',
 };
 
 describe('buildArgv', () => {
   it('puts the case after the command and the settings last, in name order', () => {
     expect(buildArgv(base).join(' ')).toBe(
       'node engine/main.ts decode --records=/k/records.ndjson --adapter SwiftShader Device (Subzero) --allow-software ' +
-        '--prompt story --pinned-ids /k/pinned.json --logits /k/out/logits.f32 --set ncols=8 --set qmm=vec4',
+        '--prompt story --pinned-ids /k/pinned.json --logits /k/logits.f32 --set ncols=8 --set qmm=vec4',
     );
     expect(buildArgv(base)).toContain('SwiftShader Device (Subzero)');
   });
@@ -31,6 +32,12 @@ describe('buildArgv', () => {
     const argv = buildArgv({ ...base, pinnedFile: null });
     expect(argv).not.toContain('--pinned-ids');
     expect(argv.join(' ')).toContain('--prompt story --logits');
+  });
+
+  it('drops an argument with {logits}, and the one before it, where no rows are compared', () => {
+    const argv = buildArgv({ ...base, logitsFile: null });
+    expect(argv).not.toContain('--logits');
+    expect(argv.join(' ')).toContain('--prompt story --pinned-ids /k/pinned.json --set');
   });
 
   it('keeps what was emitted before a placeholder that vanished by itself', () => {

@@ -14,11 +14,13 @@ export interface ArgvInput {
   outFolder: string;
   /** Null where the case pins nothing. */
   pinnedFile: string | null;
+  /** Null where no rows are compared. */
+  logitsFile: string | null;
 }
 
 /**
  * Builds the vector: command, case arguments, then `--set NAME=VALUE` for each setting in name order, with placeholders replaced.
- * An argument that holds `{pinned}` vanishes, with the one before it, where the case pins nothing.
+ * An argument that holds `{pinned}` or `{logits}` vanishes, with the one before it, where there is no such file.
  */
 export function buildArgv(input: ArgvInput): string[] {
   const settings = input.takesSettings
@@ -32,18 +34,20 @@ export function buildArgv(input: ArgvInput): string[] {
     adapter: input.adapter,
     case: input.case,
     pinned: input.pinnedFile ?? '',
+    logits: input.logitsFile ?? '',
   };
   const given = [...input.command, ...input.args];
-  const unpinned = (argument: string | undefined): boolean => input.pinnedFile === null && (argument?.includes('{pinned}') ?? false);
+  const absent = [...(input.pinnedFile === null ? ['{pinned}'] : []), ...(input.logitsFile === null ? ['{logits}'] : [])];
+  const vanishes = (argument: string | undefined): boolean => absent.some((placeholder) => argument?.includes(placeholder));
   const argv: string[] = [];
   for (const [index, argument] of given.entries()) {
-    if (unpinned(argument) || unpinned(given[index + 1])) continue;
+    if (vanishes(argument) || vanishes(given[index + 1])) continue;
     if (argument === '{allow-software}') {
       if (input.evidence === 'software') argv.push('--allow-software');
       continue;
     }
     // One pass over the text, so that an adapter's name cannot smuggle in another placeholder.
-    argv.push(argument.replace(/\{(records|out|adapter|case|pinned)\}/g, (_, name: string) => values[name]!));
+    argv.push(argument.replace(/\{(records|out|adapter|case|pinned|logits)\}/g, (_, name: string) => values[name]!));
   }
   return [...argv, ...settings];
 }

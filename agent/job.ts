@@ -18,6 +18,7 @@ import type { Log } from './events.ts';
 import { AttemptFailure, AttemptStopped } from './failure.ts';
 import type { Heads } from './heads.ts';
 import { finishLeg, prepareLeg } from './leg.ts';
+import { LogitsRows } from './logits-rows.ts';
 import { readMachineState } from './machine-state.ts';
 import { preflight } from './preflight.ts';
 import { prepareHead } from './prepare.ts';
@@ -159,16 +160,21 @@ async function waitForLock(spec: JobSpec, context: JobContext, supervisor: Super
 async function runLegs(spec: JobSpec, context: JobContext, supervisor: Supervisor, worktrees: ReadonlyMap<string, string>, marker: string): Promise<void> {
   const { board, log, spool, state, adapter } = context;
   let answering = true;
+  const rows = new LogitsRows(spec.rows ?? []);
   for (const leg of spec.legs.toSorted((a, b) => a.index - b.index)) {
     const worktree = worktrees.get(leg.head);
     if (worktree === undefined)
       throw new AttemptFailure('permanent', `leg ${leg.index} wants head ${leg.head}, which the job does not list`, 'report this: the coordinator planned it');
     board.set('running', spec.job, { leg: leg.index });
     const kept = join(state.legs, spec.job, String(spec.attempt), String(leg.index));
-    const prepared = await prepareLeg(spec, leg, { worktree, kept, scratchRoot: state.scratchRoot, marker }, adapter);
+    const prepared = await prepareLeg(spec, leg, { worktree, kept, scratchRoot: state.scratchRoot, marker, withRows: rows.wants(leg.index) }, adapter);
     const before = await readMachineState(adapter);
     const report = await supervisor.runLeg(prepared.command);
     const post = await finishLeg(spec, prepared, report, { before, after: await readMachineState(adapter) });
+    if (prepared.logitsFile !== null) {
+      const compared = await rows.ended(leg.index, prepared.logitsFile, post.records);
+      if (compared.length > 0) post.measure.rows = compared;
+    }
     const { outcome, exitCode, wallMs } = post.measure;
     log.event('leg.ended', { job: spec.job, attempt: spec.attempt, leg: leg.index, outcome, exitCode, wallMs });
     await spool.write(spec, leg.index, post);

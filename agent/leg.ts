@@ -18,6 +18,8 @@ const MAX_LOG_BYTES = 1024 * 1024;
 export interface PreparedLeg {
   command: Omit<LegCommand, 'kind'>;
   recordsFile: string;
+  /** Where the leg was told to write its logits rows; null: it was not. */
+  logitsFile: string | null;
   /** HOME and TMPDIR; removed after the leg. (XDG_CACHE_HOME stays with the attempt.) */
   scratch: string;
 }
@@ -30,7 +32,7 @@ export interface PreparedLeg {
 export async function prepareLeg(
   job: JobSpec,
   leg: LegSpec,
-  where: { worktree: string; kept: string; scratchRoot: string; marker: string },
+  where: { worktree: string; kept: string; scratchRoot: string; marker: string; withRows: boolean },
   adapter: AdapterRecord,
 ): Promise<PreparedLeg> {
   await removeTree(where.kept);
@@ -50,6 +52,7 @@ export async function prepareLeg(
     pinnedFile = join(where.kept, 'pinned.json');
     await writeFile(pinnedFile, JSON.stringify(leg.pinnedIds));
   }
+  const logitsFile = where.withRows ? join(where.kept, 'logits.f32') : null;
   const argv = buildArgv({
     command: job.spec.command,
     args: leg.args,
@@ -61,9 +64,11 @@ export async function prepareLeg(
     recordsFile,
     outFolder,
     pinnedFile,
+    logitsFile,
   });
   const env = headEnvironment(folders, adapter);
-  return { command: { index: leg.index, argv, cwd: where.worktree, env, timeoutMs: job.spec.timeoutS * 1000, marker: where.marker }, recordsFile, scratch };
+  const command = { index: leg.index, argv, cwd: where.worktree, env, timeoutMs: job.spec.timeoutS * 1000, marker: where.marker };
+  return { command, recordsFile, logitsFile, scratch };
 }
 
 /** What is posted for a leg that ended. Removes its scratch folders. */

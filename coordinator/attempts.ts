@@ -10,10 +10,14 @@ import { addEvent } from '../db/queries/events.ts';
 import { findHead } from '../db/queries/heads.ts';
 import { findJob, updateJob, type JobRow } from '../db/queries/jobs.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
+import { findRun } from '../db/queries/runs.ts';
 import type { Queries, Store } from '../db/open.ts';
+import { comparedCount, comparisonsOf } from './core/comparisons.ts';
+import { logitsLimit, rowsToCompare } from './core/logits-rows.ts';
+import { readSeal } from './core/sealed.ts';
 import type { Log } from './events.ts';
 import { failJob } from './judge-job.ts';
-import type { JobSpec } from './protocol/agent.ts';
+import type { JobSpec, RowsPair } from './protocol/agent.ts';
 import { ATTEMPT_TRANSITIONS, JOB_TRANSITIONS, type AttemptState, type JobState } from './protocol/states.ts';
 import { Refusal } from './refusal.ts';
 
@@ -150,6 +154,8 @@ function changed(attempt: AttemptRow, to: AttemptState): AttemptState {
 
 function specOf(tx: Queries, row: JobRow, attempt: number, token: string): JobSpec {
   const arms = listArms(tx, row.run);
+  const planned = listPlannedLegs(tx, row.id);
+  const compared = row.spec.kind === 'decode' ? rowsOf(tx, row, planned) : [];
   const shas = [...new Set(row.arms.map((position) => arms[position]!.head))];
   return {
     run: row.run,
@@ -160,7 +166,8 @@ function specOf(tx: Queries, row: JobRow, attempt: number, token: string): JobSp
     suite: row.suite,
     spec: row.spec,
     heads: shas.map((head) => ({ head, prepare: findHead(tx, head)!.manifest.prepare })),
-    legs: listPlannedLegs(tx, row.id).map((leg) => ({
+    ...(compared.length === 0 ? {} : { rows: compared }),
+    legs: planned.map((leg) => ({
       index: leg.position,
       head: arms[leg.arm]!.head,
       settings: arms[leg.arm]!.settings,
@@ -169,4 +176,12 @@ function specOf(tx: Queries, row: JobRow, attempt: number, token: string): JobSp
       pinnedIds: leg.pinnedIds,
     })),
   };
+}
+
+/** Legs whose logits rows are compared on the box; none unless the sealed identity asks for it. */
+function rowsOf(tx: Queries, row: JobRow, planned: ReturnType<typeof listPlannedLegs>): RowsPair[] {
+  const { rule, stack, mergeBase } = readSeal(findRun(tx, row.run)!.sealText);
+  if (logitsLimit(rule.identity) === null) return [];
+  const legs = planned.map(({ position, arm, caseName, pair }) => ({ index: position, arm, case: caseName, pair }));
+  return rowsToCompare(legs, comparisonsOf(comparedCount(listArms(tx, row.run).length, mergeBase), stack));
 }

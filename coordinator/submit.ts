@@ -10,6 +10,7 @@ import type { Store } from '../db/open.ts';
 import { canonicalJson, seal, sha256Hex } from './core/canonical.ts';
 import { comparedCount, comparisonsOf, type Comparison } from './core/comparisons.ts';
 import { itemText, parseForecast } from './core/forecast.ts';
+import { logitsLimit } from './core/logits-rows.ts';
 import { planLegs } from './core/plan.ts';
 import { parseRule } from './core/rule.ts';
 import { TextSyntaxError } from './core/scanner.ts';
@@ -69,6 +70,7 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
   );
   const suites: PlannedSuite[] = [];
   for (const suite of work.suites) suites.push(await planSuite(heads, baselineHead, suite, { pairs: request.pairs, comparisons, seed }, added));
+  checkRows(rule, suites);
   if (forecast !== null)
     checkForecast(
       forecast,
@@ -227,6 +229,20 @@ function read<T extends Rule | Forecast>(what: 'rule' | 'forecast', text: string
     if (!(error instanceof TextSyntaxError)) throw error;
     throw new Refusal('bad-request', `the ${what} cannot be read: ${error.message}`, 'fleet submit --help shows the grammar', error);
   }
+}
+
+/** @throws Refusal where the rule compares logits rows that a suite's legs are never told to write. */
+function checkRows(rule: Rule, suites: readonly PlannedSuite[]): void {
+  if (logitsLimit(rule.identity) === null) return;
+  const mute = suites.find(
+    ({ spec }) => spec.kind === 'decode' && ![...spec.command, ...spec.cases.flatMap((item) => item.args)].some((text) => text.includes('{logits}')),
+  );
+  if (mute !== undefined)
+    throw new Refusal(
+      'bad-manifest',
+      `identity ${rule.identity} compares logits rows, and suite ${mute.name} of the baseline writes none: no argument of it holds {logits}`,
+      'add "--logits", "{logits}" to its command in fleet.json, or ask for identity ids',
+    );
 }
 
 /** A forecast that can never be scored is a slip. @throws Refusal for an item that names nothing of the run. */

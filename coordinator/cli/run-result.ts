@@ -24,6 +24,8 @@ interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' |
     readonly candidate: string | null;
     readonly equal: boolean;
     readonly firstDifferingStep: number | null;
+    /** Largest logit difference, by the agent's own word, where the rule asks for logits <= X and the digests differ. */
+    readonly attestedDifference?: number;
   }[];
   /** Empty where no gain may be shown; the coordinator has withheld what a failed contract withholds. */
   readonly gains: readonly {
@@ -88,6 +90,7 @@ function verdictResult(verdict: Verdict): VerdictResult {
       candidate: identity.candidateDigest,
       equal: identity.status === 'same',
       firstDifferingStep: identity.firstDifferingStep,
+      ...(identity.logits === undefined ? {} : { attestedDifference: identity.logits.maxAbsDifference }),
     })),
     gains: verdict.effects.map(({ case: name, pairs, medianPercent, minPercent, maxPercent }) => ({
       case: name,
@@ -102,7 +105,11 @@ function verdictResult(verdict: Verdict): VerdictResult {
 function digestCell({ digests }: VerdictResult): string {
   if (digests.length === 0) return '-';
   const different = digests.filter((entry) => !entry.equal);
-  if (different.length === 0) return 'equal';
+  if (different.length === 0) {
+    const attested = digests.flatMap((entry) => entry.attestedDifference ?? []);
+    if (attested.length > 0) return `within ${Number(Math.max(...attested).toPrecision(3))} (agent-attested)`;
+    return digests.every((entry) => entry.baseline === entry.candidate) ? 'equal' : 'as the rule asks';
+  }
   return different.map((entry) => `${entry.case} differs${entry.firstDifferingStep === null ? '' : ` from step ${entry.firstDifferingStep}`}`).join(', ');
 }
 

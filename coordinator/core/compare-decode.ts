@@ -1,12 +1,15 @@
 /** Output identity of one decode case: do all legs of each arm agree, are the pinned ids met, and do the arms agree? */
 import type { DecodeRecord } from '../../engine/protocol.ts';
-import type { Rule } from '../protocol/run.ts';
+import type { RowsComparison, Rule } from '../protocol/run.ts';
 import type { Identity } from '../protocol/verdict.ts';
+import { judgeRows, logitsLimit } from './logits-rows.ts';
 
 /** A leg's decode, with the leg's place in the order. */
 export interface DecodedLeg {
   readonly index: number;
   readonly decode: DecodeRecord;
+  /** Comparisons of logits rows that the agent made once this leg was in. */
+  readonly measure?: { readonly rows?: readonly RowsComparison[] | undefined };
 }
 
 /**
@@ -70,8 +73,11 @@ export function compareDecode(name: string, baseline: readonly DecodedLeg[], can
     return sameIds
       ? result('same', `equal ids; the logits differ from step ${step ?? 'unknown'}`)
       : result('differs', idsNote(left.decode.ids, right.decode.ids));
-  if (identity.startsWith('logits<=') && sameIds)
-    return result('not-comparable', `the sealed rule is ${identity}, and no logits rows of these legs were compared`);
+  const limit = logitsLimit(identity);
+  if (limit !== null && sameIds) {
+    const { status, note, logits } = judgeRows(baseline, candidate, limit);
+    return { ...result(status, note), ...(logits === undefined ? {} : { logits }) };
+  }
   return result('differs', sameIds ? 'the logits differ, the ids are equal' : idsNote(left.decode.ids, right.decode.ids));
 }
 

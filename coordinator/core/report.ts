@@ -236,7 +236,7 @@ function identities(view: RunView, named: readonly Named[]): string {
     verdict.identities.map((item) => [
       verdict.device,
       `${code(item.case)}${marks(view, `${name}/${item.case}/identity`)}`,
-      item.status === 'same' ? 'same' : `**${item.status}**`,
+      `${item.status === 'same' ? 'same' : `**${item.status}**`}${item.logits === undefined ? '' : ', **agent-attested**'}`,
       digest(item.baselineDigest),
       digest(item.candidateDigest),
       item.firstDifferingStep === null ? '–' : String(item.firstDifferingStep),

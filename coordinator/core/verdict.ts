@@ -130,7 +130,9 @@ function judgeDecode(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
 function sameWords(identities: readonly Identity[]): string {
   const exact = identities.every((item) => item.baselineDigest === item.candidateDigest);
   const pinned = identities.length > 0 && identities.every((item) => item.pinnedIdsMatch === true);
-  return `${exact ? 'every digest equal' : 'output the same as the sealed identity asks'}${pinned ? ', pinned ids met' : ''}`;
+  const attested = identities.flatMap((item) => (item.logits === undefined ? [] : [item.logits.maxAbsDifference]));
+  const within = attested.length === 0 ? '' : ` (agent-attested: largest logit difference ${Number(Math.max(...attested).toPrecision(3))})`;
+  return `${exact ? 'every digest equal' : `output the same as the sealed identity asks${within}`}${pinned ? ', pinned ids met' : ''}`;
 }
 
 function identityReason(item: Identity): string {

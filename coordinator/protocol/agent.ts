@@ -60,6 +60,10 @@ export const legSpec = z.object({
 });
 export type LegSpec = z.infer<typeof legSpec>;
 
+/** Two legs whose logits rows the agent compares; both write theirs. */
+export const rowsPair = z.object({ baselineLeg: z.int().min(0), candidateLeg: z.int().min(0) });
+export type RowsPair = z.infer<typeof rowsPair>;
+
 /** POST /api/jobs/:job/claim: opens an attempt. 409 with `gone` when the job is judged or failed. */
 export const claimRequest = z.strictObject({ device: deviceName, agent: z.string() });
 export const jobSpec = z.object({
@@ -75,6 +79,7 @@ export const jobSpec = z.object({
   /** Heads to prepare, each with its own manifest's `prepare`. */
   heads: z.array(z.object({ head: sha1, prepare: manifest.shape.prepare })),
   legs: z.array(legSpec),
+  rows: z.array(rowsPair).optional().describe('only where the sealed identity is logits<=X'),
 });
 export type JobSpec = z.infer<typeof jobSpec>;
 

@@ -4,9 +4,10 @@
  * A leg's argv is `command`, then the case's `args`, then, for a suite with `settings: true`, `--set NAME=VALUE` for each of
  * the arm's settings. Placeholders that stand as a whole argument or inside one are replaced by the agent:
  * `{records}` (file to write records to), `{out}` (an empty folder kept with the leg), `{adapter}` (the device's adapter
- * name), `{case}` (the case's name), `{pinned}` (a JSON file with the case's pinned ids). An argument
+ * name), `{case}` (the case's name), `{pinned}` (a JSON file with the case's pinned ids), `{logits}` (a file to write logits rows to). An argument
  * `{allow-software}` becomes `--allow-software` on a software device and vanishes elsewhere; an argument holding
- * `{pinned}` vanishes, with the one before it, where the case pins nothing.
+ * `{pinned}` vanishes, with the one before it, where the case pins nothing, and so does one holding `{logits}` in legs whose rows are not
+ * compared: `identity logits <= X` in the rule compares the first legs of each case.
  */
 import { z } from 'zod';
 import { caseName, suiteName } from './ids.ts';

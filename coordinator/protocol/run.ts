@@ -117,6 +117,23 @@ export const runArm = armRequest.extend({
   subject: z.string(),
 });
 
+/** Logits rows of two legs, compared on the box (agent/logits-rows.ts). Nulls where they could not be; `note` says why. */
+export const rowsComparison = z.object({
+  baselineLeg: z.int(),
+  candidateLeg: z.int(),
+  baselineSha256: sha256.nullable().describe('of the file of rows, little-endian float32 in step order: the digest of the leg’s decode record'),
+  candidateSha256: sha256.nullable(),
+  rows: z.int(),
+  columns: z.int(),
+  idsEqual: z.boolean().nullable().describe('both choose the same id in every row'),
+  firstDifferingStep: z.int().nullable().describe('the first row with other bits; null: none'),
+  marginThere: z.number().nullable().describe('the baseline’s largest logit of that row less its second largest'),
+  maxAbsDifference: z.number().nullable(),
+  atStep: z.int().nullable().describe('the row of the largest difference'),
+  note: z.string(),
+});
+export type RowsComparison = z.infer<typeof rowsComparison>;
+
 /** What the agent measured about one leg, apart from what the engine wrote. */
 export const legMeasure = z.object({
   outcome: legOutcome,
@@ -130,6 +147,7 @@ export const legMeasure = z.object({
   note: z.string(),
   /** UTF-8 bytes of the log that are stdout; the rest is stderr. Absent: the whole log counts as stdout. */
   stdoutBytes: z.int().min(0).optional(),
+  rows: z.array(rowsComparison).optional().describe('comparisons of logits rows that this leg completed'),
   machine: z.object({ before: machineState, after: machineState }).optional().describe('around the leg; absent from agents of earlier versions'),
 });
 export type LegMeasure = z.infer<typeof legMeasure>;

@@ -106,6 +106,20 @@ export const identity = z.object({
   pinnedIdsMatch: z.boolean().nullable(),
   firstDifferingStep: z.int().nullable(),
   note: z.string(),
+  logits: z
+    .object({
+      attested: z.literal('agent').describe('the rows stayed on the box; the figures are the agent’s word'),
+      limit: z.number(),
+      baselineLeg: z.int(),
+      candidateLeg: z.int(),
+      maxAbsDifference: z.number(),
+      atStep: z.int(),
+      firstDifferingStep: z.int().nullable(),
+      marginThere: z.number().nullable(),
+      idsEqual: z.boolean(),
+    })
+    .optional()
+    .describe('where the sealed identity is logits<=X and the digests differ'),
 });
 export type Identity = z.infer<typeof identity>;
 

@@ -28,7 +28,10 @@ export function Identities({ rows, id }: { readonly rows: readonly Identity[]; r
             {rows.map((row) => (
               <tr>
                 <th scope="row">{row.case}</th>
-                <td class={row.status === 'same' ? '' : 'alarm'}>{row.status}</td>
+                <td class={row.status === 'same' ? '' : 'alarm'}>
+                  {row.status}
+                  {row.logits !== undefined && <span class="aside"> agent-attested</span>}
+                </td>
                 <td>
                   <Digest value={row.baselineDigest} />
                 </td>
