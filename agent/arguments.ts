@@ -6,7 +6,7 @@ import { deviceName } from '../coordinator/protocol/ids.ts';
 import type { Evidence } from '../engine/protocol.ts';
 import { defaultStateFolder } from './state-folder.ts';
 
-export const USAGE = 'node --import tsx agent/main.ts --url URL --device NAME --adapter PATTERN [--lock PATH] [--state DIR] [--allow-software]';
+export const USAGE = 'node --import tsx agent/main.ts --url URL --device NAME --adapter PATTERN [--lock PATH] [--state DIR] [--allow-software] [--drop-caches]';
 
 export interface AgentArguments {
   url: string;
@@ -17,6 +17,8 @@ export interface AgentArguments {
   lock: string | null;
   state: string;
   allowSoftware: boolean;
+  /** Drop the page cache before each leg, where that is permitted. */
+  dropCaches: boolean;
   defaultLock(evidence: Evidence): string;
 }
 
@@ -25,11 +27,12 @@ export class UsageError extends Error {}
 /** @throws UsageError in one line. */
 export function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): AgentArguments {
   const string = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
   let values;
   try {
     ({ values } = parseArgs({
       args: [...argv],
-      options: { url: string, device: string, adapter: string, lock: string, state: string, 'allow-software': { type: 'boolean', default: false } },
+      options: { url: string, device: string, adapter: string, lock: string, state: string, 'allow-software': flag, 'drop-caches': flag },
     }));
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message.split('\n', 1).join('') : String(cause), { cause });
@@ -48,6 +51,7 @@ export function parseArguments(argv: readonly string[], environment: NodeJS.Proc
     lock: values.lock === undefined ? null : absolute(values.lock),
     state: values.state === undefined ? defaultStateFolder(environment) : absolute(values.state),
     allowSoftware: values['allow-software'],
+    dropCaches: values['drop-caches'],
     // All software devices of a host share the CPU, hence one lock.
     defaultLock: (evidence) => join(home, evidence === 'gpu' ? 'gpu.lock' : 'gpu-software.lock'),
   };

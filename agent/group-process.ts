@@ -37,6 +37,8 @@ export interface CommandResult {
   wallMs: number;
   /** Largest VmHWM seen among the command and its descendants, sampled every 100 ms; null off Linux or for a very short life. */
   vmHwmKiB: number | null;
+  /** Major page faults of the command and what it waited for; null off Linux. Exact only while this process runs one command at a time. */
+  majorFaults: number | null;
   stdout: string;
   stderr: string;
   /** Bytes that did not fit into the capture. */
@@ -62,6 +64,7 @@ export function startCommand(spec: CommandSpec): RunningCommand {
     return { pid: null, kill: () => {}, result: Promise.resolve(neverRan(startedAt, reason)) };
   }
   const setpriv = findSetpriv();
+  const faultsBefore = readChildMajorFaults();
   // If this process is killed, the kernel kills the command too. The group and marker sweeps of whoever notices do the rest.
   const argv = setpriv === null ? [program, ...spec.argv.slice(1)] : [setpriv, '--pdeathsig', 'KILL', '--', program, ...spec.argv.slice(1)];
   const child = spawn(argv[0]!, argv.slice(1), {
@@ -98,6 +101,8 @@ export function startCommand(spec: CommandSpec): RunningCommand {
   const result = new Promise<CommandResult>((settle) => {
     const finish = async (spawnError: string | null, exitCode: number | null, signal: string | null): Promise<void> => {
       const wallMs = performance.now() - started;
+      const faultsAfter = readChildMajorFaults();
+      const majorFaults = faultsBefore === null || faultsAfter === null ? null : faultsAfter - faultsBefore;
       over = true;
       clearInterval(sampler);
       clearTimeout(limit);
@@ -113,6 +118,7 @@ export function startCommand(spec: CommandSpec): RunningCommand {
         startedAt,
         wallMs,
         vmHwmKiB: highest,
+        majorFaults,
         stdout: stdout.text(),
         stderr: stderr.text(),
         droppedBytes: stdout.droppedBytes + stderr.droppedBytes,
@@ -146,7 +152,20 @@ export async function untilEnd(running: RunningCommand, signal: AbortSignal | un
 }
 
 function neverRan(startedAt: string, spawnError: string): CommandResult {
-  return { spawnError, exitCode: null, signal: null, timedOut: false, startedAt, wallMs: 0, vmHwmKiB: null, stdout: '', stderr: '', droppedBytes: 0, swept: 0 };
+  return {
+    spawnError,
+    exitCode: null,
+    signal: null,
+    timedOut: false,
+    startedAt,
+    wallMs: 0,
+    vmHwmKiB: null,
+    majorFaults: null,
+    stdout: '',
+    stderr: '',
+    droppedBytes: 0,
+    swept: 0,
+  };
 }
 
 /** Waits until both pipes have ended, one second at most, then closes them. */
@@ -202,6 +221,17 @@ function withDescendants(root: number): number[] {
     }
   }
   return all;
+}
+
+/** Major faults of all children that this process has waited for (proc(5): cmajflt), theirs included: it counts what sampling would miss. */
+function readChildMajorFaults(): number | null {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    // The second field is the program's name in parentheses, and may hold spaces.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[10]);
+  } catch {
+    return null;
+  }
 }
 
 function readVmHwmKiB(pid: number): number | null {

@@ -20,6 +20,7 @@ import type { Heads } from './heads.ts';
 import { finishLeg, prepareLeg } from './leg.ts';
 import { LogitsRows } from './logits-rows.ts';
 import { readMachineState } from './machine-state.ts';
+import { dropPageCache } from './page-cache.ts';
 import { preflight } from './preflight.ts';
 import { prepareHead } from './prepare.ts';
 import type { Spool } from './spool.ts';
@@ -33,6 +34,8 @@ export interface JobContext {
   device: string;
   adapter: AdapterRecord;
   lockPath: string;
+  /** Drop the page cache before each leg. */
+  dropCaches: boolean;
   checkout: string;
   state: StateFolder;
   heads: Heads;
@@ -168,7 +171,8 @@ async function runLegs(spec: JobSpec, context: JobContext, supervisor: Superviso
     board.set('running', spec.job, { leg: leg.index });
     const kept = join(state.legs, spec.job, String(spec.attempt), String(leg.index));
     const prepared = await prepareLeg(spec, leg, { worktree, kept, scratchRoot: state.scratchRoot, marker, withRows: rows.wants(leg.index) }, adapter);
-    const before = await readMachineState(adapter);
+    const pageCache = context.dropCaches ? await dropPageCache() : 'kept';
+    const before = { ...(await readMachineState(adapter)), pageCache };
     const report = await supervisor.runLeg(prepared.command);
     const post = await finishLeg(spec, prepared, report, { before, after: await readMachineState(adapter) });
     if (prepared.logitsFile !== null) {
@@ -176,8 +180,9 @@ async function runLegs(spec: JobSpec, context: JobContext, supervisor: Superviso
       if (compared.length > 0) post.measure.rows = compared;
     }
     const { outcome, exitCode, wallMs } = post.measure;
-    log.event('leg.ended', { job: spec.job, attempt: spec.attempt, leg: leg.index, outcome, exitCode, wallMs });
     await spool.write(spec, leg.index, post);
+    // Once it is on disk: who hears of it may end this process.
+    log.event('leg.ended', { job: spec.job, attempt: spec.attempt, leg: leg.index, outcome, exitCode, wallMs });
     if (answering) answering = await spool.tryPost(spec);
     // Every other leg of that arm would be refused alike, and a series with a hole is void.
     if (endsSeries(spec.spec.kind, outcome)) return;

@@ -10,6 +10,7 @@ const ran = {
   timedOut: false,
   startedAt: '2026-01-01T00:00:00.000Z',
   wallMs: 12.5,
+  majorFaults: 7,
   vmHwmKiB: 4096,
   stdout: '',
   stderr: '',

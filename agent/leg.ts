@@ -98,6 +98,7 @@ export function measureOf(report: LegReport, stdoutBytes: number, recordsNote: s
     startedAt: ran?.startedAt ?? new Date().toISOString(),
     wallMs: ran?.wallMs ?? 0,
     vmHwmKiB: ran?.vmHwmKiB ?? null,
+    majorFaults: ran?.majorFaults ?? null,
     lockHeldBefore,
     lockHeldAfter,
     stdoutBytes,

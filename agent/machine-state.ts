@@ -5,21 +5,28 @@ import { loadavg, release } from 'node:os';
 import { promisify } from 'node:util';
 import type { MachineState } from '../coordinator/protocol/machine.ts';
 import type { AdapterRecord } from '../engine/protocol.ts';
+import { readMesaVersion } from './mesa-version.ts';
 
 const run = promisify(execFile);
 /** nvidia-smi answers within a second; a driver that hangs must not hold the lock. */
 const LIMIT_MS = 5000;
-const FIELDS = 'name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,power.limit,power.default_limit,clocks_throttle_reasons.active';
+const FIELDS = 'name,driver_version,clocks.sm,clocks.mem,temperature.gpu,power.draw,power.limit,power.default_limit';
+/** The field was renamed, and a name that the driver does not know fails the whole query. */
+const THROTTLE = ['clocks_event_reasons.active', 'clocks_throttle_reasons.active'] as const;
 
 type GpuPart = Pick<MachineState, 'gpu' | 'gpuClients'>;
 
+/** What is asked of a device: the adapter that its agent serves. */
+type Served = Pick<AdapterRecord, 'name' | 'evidence' | 'driver' | 'driverFiles' | 'libraryPath'>;
+
 /** The state now. A software device has no GPU to ask. */
-export async function readMachineState(adapter: Pick<AdapterRecord, 'name' | 'evidence'>): Promise<MachineState> {
+export async function readMachineState(adapter: Served): Promise<MachineState> {
   const memory = readText('/proc/meminfo');
   const kib = (name: string): number | null => numberOf(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(memory ?? '')?.[1]);
   const [swapTotal, swapFree] = [kib('SwapTotal'), kib('SwapFree')];
   return {
     kernel: release(),
+    mesa: readMesaVersion(adapter),
     load: process.platform === 'win32' ? null : loadavg()[0]!,
     memAvailableKiB: kib('MemAvailable'),
     swapUsedKiB: swapTotal === null || swapFree === null ? null : swapTotal - swapFree,
@@ -29,7 +36,8 @@ export async function readMachineState(adapter: Pick<AdapterRecord, 'name' | 'ev
 }
 
 async function readNvidia(adapter: string): Promise<GpuPart> {
-  const gpus = await ask(`--query-gpu=${FIELDS}`);
+  let gpus: string | null = null;
+  for (const throttle of [...THROTTLE.map((name) => `,${name}`), '']) gpus ??= await ask(`--query-gpu=${FIELDS}${throttle}`);
   if (gpus === null) return { gpu: null, gpuClients: null };
   return parseNvidia(adapter, gpus, await ask('--query-compute-apps=pid,process_name'));
 }
@@ -54,8 +62,15 @@ export function parseNvidia(adapter: string, gpus: string, clients: string | nul
       powerCapDefaultW: numberOf(capDefault),
       throttle: wordOf(throttle),
     },
-    gpuClients: clients === null ? null : clients.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim().replace(/,\s*/, ' ')])),
+    gpuClients: clientsOf(clients),
   };
+}
+
+/** `PID NAME` of each; null where one line is not that, such as `[N/A]`: then nothing is known of any. */
+function clientsOf(text: string | null): string[] | null {
+  if (text === null) return null;
+  const lines = text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
+  return lines.every((line) => /^\d+,/.test(line)) ? lines.map((line) => line.replace(/,\s*/, ' ')) : null;
 }
 
 async function ask(query: string): Promise<string | null> {
@@ -66,8 +81,8 @@ async function ask(query: string): Promise<string | null> {
   }
 }
 
-/** `[N/A]`, `[Not Supported]` and the like are no values. */
-const wordOf = (text: string | undefined): string | null => (text === undefined || text === '' || text.startsWith('[') ? null : text);
+/** `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `[Insufficient Permissions]` and, from some versions, bare `N/A` or `ERR!` are no values. */
+const wordOf = (text: string | undefined): string | null => (text === undefined || /^(\[.*|N\/A|ERR!)?$/.test(text) ? null : text);
 
 function numberOf(text: string | undefined): number | null {
   const value = Number(wordOf(text) ?? Number.NaN);

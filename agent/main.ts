@@ -1,7 +1,7 @@
 /**
  * The agent of one device. Wiring only: what happens is in claim.ts (jobs), heartbeat.ts, job.ts (an attempt).
  *
- *   node --import tsx agent/main.ts --url URL --device NAME --adapter PATTERN [--lock PATH] [--state DIR] [--allow-software]
+ *   node --import tsx agent/main.ts --url URL --device NAME --adapter PATTERN [--lock PATH] [--state DIR] [--allow-software] [--drop-caches]
  *
  * Exit status: 0 stopped or superseded, 2 usage, 5 infrastructure (no such adapter, no coordinator, another agent on this state).
  */
@@ -67,6 +67,7 @@ async function serve(options: AgentArguments, log: Log): Promise<void> {
     device: options.device,
     adapter,
     lockPath,
+    dropCaches: options.dropCaches,
     checkout: CHECKOUT,
     state,
     spool,

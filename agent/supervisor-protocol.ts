@@ -28,6 +28,7 @@ const commandResult = z.object({
   startedAt: z.string(),
   wallMs: z.number(),
   vmHwmKiB: z.number().nullable(),
+  majorFaults: z.number().nullable(),
   stdout: z.string(),
   stderr: z.string(),
   droppedBytes: z.number(),

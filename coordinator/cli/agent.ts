@@ -9,6 +9,7 @@ interface AgentFlags extends ServiceFlags {
   lock?: string;
   agentState?: string;
   allowSoftware?: boolean;
+  dropCaches?: boolean;
 }
 
 /** `fleet agent`: one device's agent, in the foreground. */
@@ -21,6 +22,7 @@ export function registerAgent(program: Command): void {
     .option('--lock <file>', 'GPU lock file, the one that people lock by hand')
     .option('--agent-state <dir>', 'where this agent keeps heads, installs and its spool')
     .option('--allow-software', 'serve a software Vulkan driver; its results are never GPU evidence')
+    .option('--drop-caches', 'drop the page cache before each leg; needs root, and is recorded as unknown without')
     .option('--url <url>', 'the coordinator (FLEET_URL; fleet.toml: url)')
     .option('--state <dir>', 'state directory of a coordinator on this machine, to find its address')
     .action(async (flags: AgentFlags) => {
@@ -38,6 +40,7 @@ export function registerAgent(program: Command): void {
         ...(flags.lock === undefined ? [] : ['--lock', flags.lock]),
         ...(flags.agentState === undefined ? [] : ['--state', flags.agentState]),
         ...(flags.allowSoftware ? ['--allow-software'] : []),
+        ...(flags.dropCaches ? ['--drop-caches'] : []),
       ]);
     });
 }

@@ -53,6 +53,23 @@ describe('the legs of a pair', () => {
   });
 });
 
+describe('what else is seen of a pair', () => {
+  it('page faults, a dropped cache, and what throttled one leg only, before it or after', () => {
+    const [quiet, slow] = [around({ pageCache: 'kept' }), around({ pageCache: 'dropped' }, { gpu: { throttle: '0x0000000000000024' } })];
+    expect(stateDifferences({ ...quiet, majorFaults: 3 }, { ...slow, majorFaults: 5123 })).toEqual([
+      'major page faults 3 against 5123',
+      'page cache kept against dropped',
+      'throttled by nothing against software power cap, software thermal slowdown',
+    ]);
+    expect(stateDifferences(around({ pageCache: null }), around({ pageCache: null }))).toEqual([]);
+    expect(stateDifferences(around({ pageCache: null }), around({ pageCache: 'dropped' }))).toEqual(['page cache unknown (not permitted) against dropped']);
+  });
+  it('an idle GPU, and clocks that a person set, are no throttling; a mask that is none tells nothing', () => {
+    expect(stateDifferences(around(), around({ gpu: { throttle: '0x0000000000000003' } }))).toEqual([]);
+    expect(stateDifferences(around(), around({ gpu: { throttle: 'Not Active' } }, { gpu: null }))).toEqual([]);
+  });
+});
+
 describe('a verdict', () => {
   const job = decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : 900 })]);
   const withState = (index: number, before: Changes, after: Changes = {}) =>
@@ -71,6 +88,8 @@ describe('a verdict', () => {
       reason: expect.stringMatching(/^the GPU driver changed: 570\.86 before leg 0 .*, 580\.1 after leg 3 /) as string,
     });
     expect(withState(3, { kernel: '6.9.0' }).reason).toMatch(/^the kernel changed: 6\.8\.0 before leg 0 .*, 6\.9\.0 before leg 3 /);
+    expect(withState(3, { mesa: '25.0.7' }).verdict).toBe('rule-met');
+    expect(withState(3, { mesa: '25.0.7' }, { mesa: '25.1.0' }).reason).toMatch(/^Mesa changed: 25\.0\.7 before leg 3 .*, 25\.1\.0 after leg 3 /);
     expect(withState(4, { gpuClients: ['77 /usr/bin/ollama'] }).reason).toMatch(
       /^another process was on the GPU before leg 4 \(.*\): 77 \/usr\/bin\/ollama\.$/,
     );

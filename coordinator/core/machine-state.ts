@@ -1,11 +1,11 @@
 /** Machine state around legs: what makes them no evidence, and how the legs of a pair differ. */
-import type { MachineState } from '../protocol/machine.ts';
+import { throttleReasons, type MachineState } from '../protocol/machine.ts';
 import type { LegMeasure } from '../protocol/run.ts';
 
-type Measured = Pick<LegMeasure, 'machine'>;
+type Measured = Pick<LegMeasure, 'machine' | 'majorFaults'>;
 type Described = Measured & { readonly name: string };
 
-/** A driver or kernel that changed, or another process on the GPU; null when there is none, or the machine cannot tell. @param legs in run order. */
+/** A driver, Mesa or kernel that changed, or another process on the GPU; null when there is none, or the machine cannot tell. @param legs in run order. */
 export function machineDefect(legs: readonly Described[]): string | null {
   const moments = legs.flatMap(({ name, machine }) =>
     machine === undefined
@@ -19,6 +19,7 @@ export function machineDefect(legs: readonly Described[]): string | null {
   if (busy !== undefined) return `another process was on the GPU ${busy.name}: ${busy.state.gpuClients!.join(', ')}`;
   for (const [what, of] of [
     ['the GPU driver', (state: MachineState) => state.gpu?.driver ?? null],
+    ['Mesa', (state: MachineState) => state.mesa ?? null],
     ['the kernel', (state: MachineState) => state.kernel],
   ] as const) {
     const known = moments.flatMap(({ name, state }) => (of(state) === null ? [] : [{ name, value: of(state)! }]));
@@ -29,7 +30,7 @@ export function machineDefect(legs: readonly Described[]): string | null {
 }
 
 /** Apart from a leg's own doing: differences this large are worth a look. Each is a share of the larger value, but for °C and load. */
-const NOTABLE = { clock: 0.05, power: 0.01, memory: 0.1, temperatureC: 5, load: 1 } as const;
+const NOTABLE = { clock: 0.05, power: 0.01, memory: 0.1, temperatureC: 5, load: 1, majorFaults: 100 } as const;
 
 /** How the states before the two legs of a pair differ, and what throttles them: short sentences, baseline first. What is unknown is left out. */
 export function stateDifferences(baseline: Measured, candidate: Measured): string[] {
@@ -45,15 +46,27 @@ export function stateDifferences(baseline: Measured, candidate: Measured): strin
     ['load', '', a.load, b.load, (x, y) => gap(x, y) >= NOTABLE.load],
     ['memory available', 'MiB', mib(a.memAvailableKiB), mib(b.memAvailableKiB), (x, y) => share(x, y) > NOTABLE.memory],
     ['swap used', 'MiB', mib(a.swapUsedKiB), mib(b.swapUsedKiB), (x, y) => x !== y],
+    ['major page faults', '', baseline.majorFaults, candidate.majorFaults, (x, y) => gap(x, y) >= NOTABLE.majorFaults],
   ];
   const text = (value: number, unit: string): string => `${Number(value.toFixed(2))}${unit === '' ? '' : ` ${unit}`}`;
   const differing = figures.flatMap(([name, unit, x, y, apart]) =>
     x === null || x === undefined || y === null || y === undefined || !apart(x, y) ? [] : [`${name} ${text(x, unit)} against ${text(y, unit)}`],
   );
   if (a.governor !== null && b.governor !== null && a.governor !== b.governor) differing.push(`CPU governor ${a.governor} against ${b.governor}`);
+  const cache = ({ pageCache }: MachineState): string => (pageCache === null ? 'unknown (not permitted)' : (pageCache ?? 'not recorded'));
+  if (a.pageCache !== b.pageCache) differing.push(`page cache ${cache(a)} against ${cache(b)}`);
+  const [slowA, slowB] = [throttledAround(baseline.machine), throttledAround(candidate.machine)];
+  if (slowA !== null && slowB !== null && slowA !== slowB) differing.push(`throttled by ${slowA || 'nothing'} against ${slowB || 'nothing'}`);
   const capped = [a, b].find(({ gpu }) => gpu?.powerCapW != null && gpu.powerCapDefaultW != null && gpu.powerCapW < gpu.powerCapDefaultW)?.gpu;
   if (capped) differing.push(`power capped at ${text((100 * capped.powerCapW!) / capped.powerCapDefaultW!, '%')} of the default`);
   return differing;
 }
 
 const mib = (kib: number | null): number | null => (kib === null ? null : Math.round(kib / 1024));
+
+/** What slowed the GPU down just before or just after a leg, in words; empty: nothing; null: the device does not tell. */
+function throttledAround(machine: NonNullable<LegMeasure['machine']>): string | null {
+  const told = [machine.before, machine.after].flatMap(({ gpu }) => throttleReasons(gpu?.throttle ?? null) ?? []);
+  const tells = [machine.before, machine.after].some(({ gpu }) => throttleReasons(gpu?.throttle ?? null) !== null);
+  return tells ? [...new Set(told)].join(', ') : null;
+}

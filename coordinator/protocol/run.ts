@@ -142,6 +142,11 @@ export const legMeasure = z.object({
   startedAt: z.iso.datetime(),
   wallMs: z.number().nonnegative().describe('by the agent’s own monotonic clock'),
   vmHwmKiB: z.int().nullable(),
+  majorFaults: z
+    .int()
+    .nullable()
+    .optional()
+    .describe('pages that the leg’s processes waited for a disk for; null: the system does not tell; absent from agents of earlier versions'),
   lockHeldBefore: z.boolean(),
   lockHeldAfter: z.boolean(),
   note: z.string(),

@@ -1,6 +1,6 @@
 /** The supervisor with real legs, real signals and a real lock. */
-import { spawn } from 'node:child_process';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, copyFileSync, openSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMarked } from '../../agent/marker-sweep.ts';
@@ -81,6 +81,19 @@ describe('a leg', () => {
     const large = await held.leg(`${process.execPath} -e 'Buffer.alloc(3e8, 1); setTimeout(() => {}, 400)'`);
     expect(small.ran!.vmHwmKiB).toBeLessThan(20_000);
     expect(large.ran!.vmHwmKiB).toBeGreaterThan(290_000);
+  });
+
+  it('has its major page faults counted: a program that is not in memory waits for the disk', async () => {
+    const folder = cleanup.folder();
+    const program = join(folder, 'cold');
+    copyFileSync('/bin/sh', program);
+    // Written out, then taken from the page cache.
+    execFileSync('sync', [program]);
+    execFileSync('dd', [`if=${program}`, 'iflag=nocache', 'count=0', 'status=none']);
+    const { ran } = await held.leg(`${program} -c true`);
+    const inMemory = statfsSync(folder).type === 0x01021994; // tmpfs has no disk behind it
+    expect(ran).toMatchObject({ exitCode: 0 });
+    expect(ran!.majorFaults).toBeGreaterThanOrEqual(inMemory ? 0 : 1);
   });
 
   it('whose program is not there says so', async () => {

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
-import type { MachineState } from '../../coordinator/protocol/machine.ts';
+import { throttleReasons, type MachineState } from '../../coordinator/protocol/machine.ts';
 import type { JobView, RunView } from '../../coordinator/protocol/run.ts';
 import { clean, count, fixed } from '../show.ts';
 import { Mark } from './corrections.tsx';
@@ -38,6 +38,9 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
               <th scope="col" class="n">
                 peak MiB
               </th>
+              <th scope="col" class="n">
+                major faults
+              </th>
               <th scope="col">lock before, after</th>
               <th scope="col">machine before</th>
               <th scope="col">raw</th>
@@ -58,6 +61,7 @@ export function Legs({ job, view, id }: { readonly job: JobView; readonly view: 
                 <Outcome measure={leg.measure} />
                 <td class="n">{leg.measure === null ? '–' : fixed(leg.measure.wallMs / 1000, 2)}</td>
                 <td class="n">{leg.measure?.vmHwmKiB == null ? '–' : fixed(leg.measure.vmHwmKiB / 1024, 0)}</td>
+                <td class="n">{leg.measure?.majorFaults ?? '–'}</td>
                 <td>{leg.measure === null ? '–' : `${held(leg.measure.lockHeldBefore)}, ${held(leg.measure.lockHeldAfter)}`}</td>
                 <td>{leg.measure === null ? '–' : stateText(leg.measure.machine?.before)}</td>
                 <td>
@@ -80,10 +84,21 @@ function stateText(state: MachineState | undefined): string {
   if (state === undefined) return 'not recorded';
   const known = (value: number | null | undefined, digits: number, unit: string): string => (value == null ? 'unknown' : `${fixed(value, digits)}${unit}`);
   const { gpu } = state;
-  const free = state.memAvailableKiB === null ? null : state.memAvailableKiB / 1024 / 1024;
-  const host = `load ${known(state.load, 1, '')}, ${known(free, 1, ' GiB')} available, governor ${clean(state.governor ?? 'unknown')}`;
+  const gib = (kib: number | null): number | null => (kib === null ? null : kib / 1024 / 1024);
+  const host = [
+    `load ${known(state.load, 1, '')}`,
+    `${known(gib(state.memAvailableKiB), 1, ' GiB')} available`,
+    `swap ${known(gib(state.swapUsedKiB), 1, ' GiB')}`,
+    `governor ${clean(state.governor ?? 'unknown')}`,
+    `kernel ${clean(state.kernel ?? 'unknown')}`,
+    ...(state.mesa == null ? [] : [`Mesa ${clean(state.mesa)}`]),
+    ...(state.pageCache === undefined || state.pageCache === 'kept' ? [] : [`page cache ${state.pageCache ?? 'unknown'}`]),
+  ].join(', ');
   if (gpu === null) return `${host}; GPU unknown`;
-  return `${host}; SM ${known(gpu.smClockMhz, 0, ' MHz')}, ${known(gpu.temperatureC, 0, ' °C')}, cap ${known(gpu.powerCapW, 0, ' W')}, driver ${clean(gpu.driver ?? 'unknown')}`;
+  const reasons = throttleReasons(gpu.throttle);
+  const throttled = reasons === null ? 'unknown' : reasons.length === 0 ? 'none' : reasons.join(', ');
+  const clients = state.gpuClients === null ? 'unknown' : state.gpuClients.length === 0 ? 'none' : state.gpuClients.map(clean).join(', ');
+  return `${host}; SM ${known(gpu.smClockMhz, 0, ' MHz')}, ${known(gpu.temperatureC, 0, ' °C')}, ${known(gpu.powerW, 0, ' W')} of cap ${known(gpu.powerCapW, 0, ' W')}, throttled by ${throttled}, other clients ${clients}, driver ${clean(gpu.driver ?? 'unknown')}`;
 }
 
 const held = (locked: boolean): string => (locked ? 'held' : 'NOT HELD');
