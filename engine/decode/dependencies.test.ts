@@ -35,9 +35,14 @@ describe('dependenciesOf', () => {
   });
 });
 
-const settings = parseSettings([]);
-
-describe.each(['tiny', '2b', 'awkward'])('the table of a token of %s', (name) => {
+describe.each([
+  ['tiny', ''],
+  ['2b', ''],
+  ['awkward', ''],
+  ['tiny', 'fusion=on'],
+  ['2b', 'fusion=on'],
+])('the table of a token of %s %s', (name, given) => {
+  const settings = parseSettings(given === '' ? [] : [given]);
   const { config } = subjectOf({ config: name });
 
   it('is what is recorded, and nothing can be taken from it', async () => {

@@ -34,27 +34,28 @@ export async function identityPass(
   const whole = createHash('sha256');
   const identity = { ids: [] as number[], stepDigests: [] as string[], checksums: [] as string[] };
   const { logits, result, checksum } = decoder.outputs;
-  try {
-    decoder.reset(stream);
-    for (let step = 0; step < steps; step++) {
-      if (step === 0) decoder.recordPrompt(stream);
-      else decoder.recordToken(stream, step);
-      stream.copy(logits, 0, staging, 0, rowBytes);
-      stream.copy(result, 0, staging, rowBytes, 16);
-      stream.copy(checksum, 0, staging, rowBytes + 16, 8);
-      stream.submit('token');
-      const data = await stream.map(staging, rowBytes + 24);
-      const row = new Uint8Array(data, 0, rowBytes);
-      identity.ids.push(chosenId(new Uint32Array(data, rowBytes, 4), step));
-      whole.update(row);
-      identity.stepDigests.push(createHash('sha256').update(row).digest('hex'));
-      identity.checksums.push(new Uint32Array(data, rowBytes + 16, 2).join(':'));
-      if (file !== undefined) writeSync(file, row);
+  await stream.holding([staging], async () => {
+    try {
+      decoder.reset(stream);
+      for (let step = 0; step < steps; step++) {
+        if (step === 0) decoder.recordPrompt(stream);
+        else decoder.recordToken(stream, step);
+        stream.copy(logits, 0, staging, 0, rowBytes);
+        stream.copy(result, 0, staging, rowBytes, 16);
+        stream.copy(checksum, 0, staging, rowBytes + 16, 8);
+        stream.submit('token');
+        const data = await stream.map(staging, rowBytes + 24);
+        const row = new Uint8Array(data, 0, rowBytes);
+        identity.ids.push(chosenId(new Uint32Array(data, rowBytes, 4), step));
+        whole.update(row);
+        identity.stepDigests.push(createHash('sha256').update(row).digest('hex'));
+        identity.checksums.push(new Uint32Array(data, rowBytes + 16, 2).join(':'));
+        if (file !== undefined) writeSync(file, row);
+      }
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
-  } finally {
-    if (file !== undefined) closeSync(file);
-    staging.destroy();
-  }
+  });
   return { ...identity, digest: whole.digest('hex') };
 }
 

@@ -51,6 +51,19 @@ export async function timedRun(gpu: Gpu, stream: Stream, decoder: Decoder, steps
   const staging = { size: slotBytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ };
   const slots = Array.from({ length: DEPTH }, (_, slot) => gpu.device.createBuffer({ label: `ring slot ${slot}`, ...staging }));
   const log = gpu.device.createBuffer({ label: 'step log', size: steps * LOG_BYTES, usage: GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST });
+  return stream.holding([...slots, log], () => runSteps(stream, decoder, steps, vocab, readback, slots, log));
+}
+
+async function runSteps(
+  stream: Stream,
+  decoder: Decoder,
+  steps: number,
+  vocab: number,
+  readback: boolean,
+  slots: readonly GPUBuffer[],
+  log: GPUBuffer,
+): Promise<TimedRun> {
+  const slotBytes = slots[0]!.size;
   const { logits, result, checksum } = decoder.outputs;
 
   /** Copies what a step leaves, submits it, and resolves once its id is on the host. */
@@ -80,7 +93,10 @@ export async function timedRun(gpu: Gpu, stream: Stream, decoder: Decoder, steps
   };
   for (let step = 1; step < steps; step++) {
     decoder.recordToken(stream, step);
-    inFlight.push(finish(step));
+    const arrival = finish(step);
+    // Where an earlier one fails, this one is no longer waited for.
+    arrival.catch(() => undefined);
+    inFlight.push(arrival);
     if (inFlight.length === depth) await arrive();
   }
   while (inFlight.length > 0) await arrive();
@@ -89,7 +105,6 @@ export async function timedRun(gpu: Gpu, stream: Stream, decoder: Decoder, steps
   const counters = stream.counters;
   stream.resetCounters();
   const words = new Uint32Array(await stream.read(log, 0, steps * LOG_BYTES));
-  for (const buffer of [...slots, log]) buffer.destroy();
   const entries = Array.from({ length: steps }, (_, step) => words.subarray(step * 6, step * 6 + 6));
   const stepMs = arrivals.slice(1).map((at, index) => at - arrivals[index]!);
   return {

@@ -1,15 +1,13 @@
 /** Opens one adapter and its device, and remembers the first thing that goes wrong with it. */
-import { EngineBroken, EngineRefused, withTimeout } from '../errors.ts';
-import type { AdapterRecord, Evidence } from '../protocol.ts';
+import { EngineBroken, EngineRefused, EngineTimeout, withTimeout } from '../errors.ts';
+import type { AdapterRecord } from '../protocol.ts';
 import { adapterRecordOf, limitsOf } from './adapter-record.ts';
 import { countBuffers, type BufferBytes } from './buffer-bytes.ts';
 import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
+import { Pending, waitLimitMs } from './pending.ts';
 
 /** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
 const WANTED_FEATURES = ['subgroups', 'subgroup-size-control', 'timestamp-query'] as const;
-
-/** A wait longer than this ends the process with status 124. A CPU driver may take minutes for a long prompt's chunks. */
-const WAIT_MS: Readonly<Record<Evidence, number>> = { gpu: 120_000, software: 600_000 };
 
 const NAP_MS = 0.5;
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
@@ -23,19 +21,29 @@ export interface OpenOptions {
   readonly driverFiles?: string | undefined;
 }
 
-/** An opened device. `check()` throws once it failed, so that nothing computed after a failure is believed. */
+/**
+ * An opened device. Its first failure is its end: waits that are under way end with it, and `check()` throws it from then on, so that
+ * nothing is submitted and nothing computed is believed.
+ */
 export class Gpu {
   readonly device: GPUDevice;
   readonly adapter: AdapterRecord;
   readonly buffers: BufferBytes;
-  #failure: EngineBroken | undefined;
+  /** Dispatches that were submitted. */
+  readonly pending = new Pending();
+  readonly #limitMs: (pending: number) => number;
+  readonly #waiting = new Set<(failure: Error) => void>();
+  #failure: EngineBroken | EngineTimeout | undefined;
   #closing = false;
   #waits = 0;
+  #compiling = 0;
   #napping = false;
 
-  constructor(device: GPUDevice, adapter: AdapterRecord) {
+  /** @param limitMs how long a wait may take; absent: by what is pending. Tests set it lower. */
+  constructor(device: GPUDevice, adapter: AdapterRecord, limitMs: (pending: number) => number = (pending) => waitLimitMs(adapter.evidence, pending)) {
     this.device = device;
     this.adapter = adapter;
+    this.#limitMs = limitMs;
     this.buffers = countBuffers(device);
     device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${event.error.message}`));
     void device.lost.then((info) => {
@@ -44,11 +52,13 @@ export class Gpu {
   }
 
   /** Records a failure; the first one stays. */
-  fail(reason: string): void {
-    this.#failure ??= new EngineBroken(reason);
+  fail(reason: string | EngineTimeout): void {
+    if (this.#failure) return;
+    this.#failure = typeof reason === 'string' ? new EngineBroken(reason) : reason;
+    for (const end of this.#waiting) end(this.#failure);
   }
 
-  /** @throws EngineBroken with the first failure. */
+  /** @throws EngineBroken or EngineTimeout: the first failure. */
   check(): void {
     if (this.#failure) throw this.#failure;
   }
@@ -57,15 +67,35 @@ export class Gpu {
    * Waits for work of this device. While a promise is pending dawn.node polls in a `setImmediate` loop, which keeps one core
    * busy; a CPU driver needs that core, so there each turn of the loop naps
    * (SwiftShader with every core busy: 18 s of processor time became 10 s). A GPU's wait is never slowed.
-   * @throws EngineTimeout naming `what` after WAIT_MS.
+   * @throws EngineTimeout naming `what` when it takes longer than what is pending may: the device is then of no more use. EngineBroken when
+   *   the device fails meanwhile: a fence of a lost device may never come.
    */
   async wait<T>(work: Promise<T>, what: string): Promise<T> {
     this.#waits++;
     if (this.adapter.evidence === 'software' && !this.#napping) this.#nap();
+    let end: ((failure: Error) => void) | undefined;
+    const failed = new Promise<never>((_, reject) => this.#waiting.add((end = reject)));
+    const limit = this.#limitMs(this.pending.count + this.#compiling);
     try {
-      return await withTimeout(work, WAIT_MS[this.adapter.evidence], `${what} on ${this.adapter.name}`);
+      return await withTimeout(Promise.race([work, failed]), limit, `${what} on ${this.adapter.name}`);
+    } catch (error) {
+      if (error instanceof EngineTimeout) this.fail(error);
+      throw error;
     } finally {
+      if (end) this.#waiting.delete(end);
       this.#waits--;
+    }
+  }
+
+  /** Waits for a pipeline; many may be under way, and each is given time for all of them. @throws as `wait`. */
+  async waitCompiled<T>(pipeline: Promise<T>, what: string): Promise<T> {
+    this.#compiling++;
+    try {
+      // Those that are asked for together are all counted before the first limit is set.
+      await Promise.resolve();
+      return await this.wait(pipeline, what);
+    } finally {
+      this.#compiling--;
     }
   }
 

@@ -46,7 +46,7 @@ export class Programs {
     const key = JSON.stringify([kernel.name, launch.variant, launch.entryPoint, constants, launch.params.length > 0, source.text]);
     const known = this.#cache.get(key);
     if (known) return known;
-    const program = this.#gpu.wait(this.#build(kernel, launch, edits), `compiling ${kernel.name} (${launch.variant})`);
+    const program = this.#gpu.waitCompiled(this.#build(kernel, launch, edits), `compiling ${kernel.name} (${launch.variant})`);
     this.#cache.set(key, program);
     return program;
   }

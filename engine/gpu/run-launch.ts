@@ -83,20 +83,21 @@ export async function runLaunch(
     buffers.push({ spec, buffer, bytes });
     bound[spec.name] = { buffer, offset: margin, size: bytes };
   }
-  try {
-    stream.record(programs.bind(program, launch, bound));
-    const outputs: Record<string, TypedArray> = {};
-    let violation = '';
-    for (const { spec, buffer, bytes } of buffers) {
-      const data = await stream.read(buffer, 0, bytes + 2 * margin);
-      outputs[spec.name] = spec.type === 'f32' ? new Float32Array(data, margin, bytes / 4) : new Uint32Array(data, margin, bytes / 4);
-      violation ||= brokenGuard(spec.name, new Uint32Array(data), margin / 4);
-    }
-    if (violation !== '') throw new GuardViolation(`${kernel.name} (${launch.variant}): ${violation}`, outputs);
-    return outputs;
-  } finally {
-    for (const { buffer } of buffers) buffer.destroy();
-  }
+  return stream.holding(
+    buffers.map(({ buffer }) => buffer),
+    async () => {
+      stream.record(programs.bind(program, launch, bound));
+      const outputs: Record<string, TypedArray> = {};
+      let violation = '';
+      for (const { spec, buffer, bytes } of buffers) {
+        const data = await stream.read(buffer, 0, bytes + 2 * margin);
+        outputs[spec.name] = spec.type === 'f32' ? new Float32Array(data, margin, bytes / 4) : new Uint32Array(data, margin, bytes / 4);
+        violation ||= brokenGuard(spec.name, new Uint32Array(data), margin / 4);
+      }
+      if (violation !== '') throw new GuardViolation(`${kernel.name} (${launch.variant}): ${violation}`, outputs);
+      return outputs;
+    },
+  );
 }
 
 function initialWords(kernel: Kernel, spec: BindingSpec, size: number | undefined, input: TypedArray | undefined, marginWords: number): Uint32Array {

@@ -93,16 +93,37 @@ export class Stream {
     this.#scoped(() => this.#gpu.device.queue.writeBuffer(buffer, byteOffset, data));
   }
 
-  /** Submits what was recorded; nothing recorded, nothing submitted. */
+  /** Submits what was recorded; nothing recorded, nothing submitted. @throws the device's failure, once it has failed: nothing is submitted then. */
   submit(trigger: SubmitTrigger): void {
     this.#gpu.check();
     const encoder = this.#encoder;
     if (!encoder) return;
     this.#endPass();
     this.#encoder = undefined;
+    this.#gpu.pending.add(this.#recorded);
     this.#recorded = 0;
     this.#counters.submits[trigger] = (this.#counters.submits[trigger] ?? 0) + 1;
     this.#scoped(() => this.#gpu.device.queue.submit([encoder.finish()]));
+  }
+
+  /** Drops what was recorded and not submitted. Before a buffer is freed that it may name: submitted afterwards, it would fail all with it. */
+  discard(): void {
+    this.#pass = undefined;
+    this.#encoder = undefined;
+    this.#stamps = undefined;
+    this.#recorded = 0;
+  }
+
+  /** Does work with buffers of its own, and frees them. Work that fails leaves nothing recorded that names them. */
+  async holding<T>(buffers: readonly GPUBuffer[], work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.discard();
+      throw error;
+    } finally {
+      for (const buffer of buffers) buffer.destroy();
+    }
   }
 
   /**
@@ -110,13 +131,21 @@ export class Stream {
    * @throws EngineBroken when any earlier work of this stream was invalid or the device was lost; EngineTimeout.
    */
   async read(buffer: GPUBuffer, byteOffset: number, bytes: number, trigger: SubmitTrigger = 'readback'): Promise<ArrayBuffer> {
-    const staging = this.#gpu.device.createBuffer({ size: bytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
-    this.copy(buffer, byteOffset, staging, 0, bytes);
-    this.submit(trigger);
+    const staging = this.#staging(bytes);
+    return this.holding([staging], () => {
+      this.copy(buffer, byteOffset, staging, 0, bytes);
+      this.submit(trigger);
+      return this.map(staging, bytes);
+    });
+  }
+
+  /** @throws EngineBroken when there is no memory for it; what was recorded is dropped, since its caller will free buffers. */
+  #staging(bytes: number): GPUBuffer {
     try {
-      return await this.map(staging, bytes);
-    } finally {
-      staging.destroy();
+      return this.#gpu.device.createBuffer({ label: 'readback', size: bytes, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ });
+    } catch (cause) {
+      this.discard();
+      throw new EngineBroken(`a buffer of ${bytes} bytes to read back into cannot be made on ${this.#gpu.adapter.name}: ${String(cause)}`, { cause });
     }
   }
 
@@ -126,7 +155,9 @@ export class Stream {
       this.#gpu.check();
       throw new EngineBroken(`reading back failed on ${this.#gpu.adapter.name}: ${String(cause)}`, { cause });
     });
+    const { mark } = this.#gpu.pending;
     await this.#gpu.wait(mapped, 'a readback');
+    this.#gpu.pending.reached(mark);
     await this.#settle();
     const copy = staging.getMappedRange(0, bytes).slice(0);
     staging.unmap();
@@ -136,7 +167,9 @@ export class Stream {
 
   /** Waits until all submitted work is done. @throws as `read`. */
   async done(): Promise<void> {
+    const { mark } = this.#gpu.pending;
     await this.#gpu.wait(this.#gpu.device.queue.onSubmittedWorkDone(), 'submitted work');
+    this.#gpu.pending.reached(mark);
     await this.#settle();
   }
 
