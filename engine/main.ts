@@ -33,6 +33,7 @@ interface DecodeCommandOptions extends DeviceOptions {
   readonly timedReadback?: boolean;
   readonly profile?: boolean;
   readonly twoLength?: readonly [number, number];
+  readonly tuned?: string | true;
 }
 
 interface BenchCommandOptions extends DeviceOptions {
@@ -41,6 +42,16 @@ interface BenchCommandOptions extends DeviceOptions {
   readonly rounds: number;
   readonly set: readonly string[];
   readonly result?: boolean;
+}
+
+interface TuneCommandOptions extends DeviceOptions {
+  readonly model?: string;
+  readonly config?: string;
+  readonly prompts: readonly number[];
+  readonly rounds: number;
+  readonly anyFamily?: boolean;
+  readonly out?: string;
+  readonly set: readonly string[];
 }
 
 interface InventoryCommandOptions extends SessionOptions {
@@ -149,6 +160,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--logits <file>', 'write all logits rows there, little-endian float32')
     .option('--pinned-ids <file>', 'JSON array of the ids that must come out')
     .option('--timed-readback', 'read every logits row back inside the timed pass too')
+    .option('--tuned [file]', 'run the variants that tune chose: its file, or the one kept for this adapter and driver')
     .option('--profile', 'also measure GPU time by kernel, in passes of one dispatch each, and host time a token')
     .addOption(
       new Option('--two-length <a,b>', 'decode b steps, and a steps before, and give the exact counts of one token').argParser(twoLengths).conflicts('steps'),
@@ -186,6 +198,26 @@ async function main(argv: readonly string[]): Promise<number> {
         options,
         () => parseSettings(options.set),
         (session) => kernelBench(session, options),
+      );
+    });
+
+  withDevice(program.command('tune'))
+    .description('choose the fastest variant of each shape on this device; decode --tuned runs them')
+    .addOption(new Option('--model <dir>', 'folder of the checkpoint; only its config.json is read').conflicts('config'))
+    .option('--config <name>', 'instead of a model: tiny, 2b, 2b-slice or awkward')
+    .option('--prompts <n,…>', 'tokens of the prompts whose chunks are tuned for', (text: string) => text.split(',').map(count), [24, 256, 1024])
+    .option('--rounds <n>', 'samples of each variant', count, 5)
+    .option('--any-family', 'choose among all families: digests change')
+    .option('--out <file>', 'where the choices go (default: fleet/tuned in the user’s cache folder, by adapter and driver)')
+    .option('--set <key=value>', 'a setting of decode, repeatable', collect, [])
+    .action(async (options: TuneCommandOptions) => {
+      const { tuneCommand } = await import('./tune/command.ts');
+      const { parseSettings } = await import('./decode/settings.ts');
+      status = await runCommand(
+        'tune',
+        options,
+        () => parseSettings(options.set),
+        (session) => tuneCommand(session, options),
       );
     });
 

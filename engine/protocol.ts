@@ -9,7 +9,20 @@
  */
 import { z } from 'zod';
 import { base, milliseconds, RECORD_SCHEMA as SCHEMA, sha256 } from './protocol/frame.ts';
-import { benchRecord, counters, inventoryRecord, memory, probeRecord, profileRow, timestampTrust, twoLengthRecord } from './protocol/measurements.ts';
+import {
+  benchRecord,
+  counters,
+  inventoryRecord,
+  memory,
+  probeRecord,
+  profileRow,
+  ran,
+  timestampTrust,
+  tuneRecord,
+  twoLengthRecord,
+} from './protocol/measurements.ts';
+
+export { tuneRecord };
 
 /** The version that this engine writes. */
 export const RECORD_SCHEMA = SCHEMA;
@@ -201,6 +214,8 @@ export const decodeRecord = z.object({
   timing,
   counters,
   memory: memory.optional(),
+  ran: ran.optional().describe('absent: an engine before it was told'),
+  tuned: z.object({ path: z.string(), sha256 }).nullable().optional().describe('the file of choices; null: the settings alone chose'),
   settings: z.record(z.string(), z.string()),
   adapter: z.string(),
   profile: z
@@ -247,6 +262,7 @@ export const engineRecordLine = z.discriminatedUnion('kind', [
   inventoryRecord,
   probeRecord,
   benchRecord,
+  tuneRecord,
   failureRecord,
   endRecord,
 ]);
@@ -260,6 +276,7 @@ export type ContractMutantsRecord = z.infer<typeof contractMutantsRecord>;
 export type TwoLengthRecord = z.infer<typeof twoLengthRecord>;
 export type InventoryRecord = z.infer<typeof inventoryRecord>;
 export type BenchRecord = z.infer<typeof benchRecord>;
+export type TuneRecord = z.infer<typeof tuneRecord>;
 export type ProbeRecord = z.infer<typeof probeRecord>;
 export type DecodeRecord = z.infer<typeof decodeRecord>;
 

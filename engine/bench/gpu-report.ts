@@ -1,6 +1,8 @@
 /** What `npm run bench:gpu` makes of its steps' records: figures of each prompt against the device's own ceiling, and lines for people. */
 import { profileLines } from '../decode/profile-pass.ts';
-import type { DecodeRecord } from '../protocol.ts';
+import type { DecodeRecord, TuneRecord } from '../protocol.ts';
+import { choiceLine } from '../tune/choices.ts';
+import { ranLine } from '../decode/ran.ts';
 import { recordOf, type StepResult } from './engine-step.ts';
 
 /** Figures of one prompt. */
@@ -18,6 +20,7 @@ export interface PromptFigures {
   readonly weightReadMs: number | null;
   /** weightReadMs / msPerToken. */
   readonly shareOfCeiling: number | null;
+  readonly ran: DecodeRecord['ran'] | null;
   readonly digest: string;
   readonly checksumsMatch: boolean;
   readonly memory: DecodeRecord['memory'] | null;
@@ -32,6 +35,8 @@ export interface GpuReport {
   readonly driver: string | null;
   readonly evidence: string | null;
   readonly readCeilingGbPerS: number | null;
+  /** Shapes that tune measured, and the variant of each; null where it did not run. */
+  readonly tuned: TuneRecord['choices'] | null;
   readonly prompts: readonly PromptFigures[];
   readonly dispatchesPerToken: number | null;
   readonly dispatches: Readonly<Record<string, number>> | null;
@@ -50,7 +55,7 @@ export interface GpuReport {
 const total = (of: Readonly<Record<string, number>>): number => Object.values(of).reduce((sum, count) => sum + count, 0);
 
 /** Figures of a decode record. */
-export function figuresOf({ prompt, steps, timing, memory, digest, checksumsMatch }: DecodeRecord, readCeilingGbPerS: number | null): PromptFigures {
+export function figuresOf({ prompt, steps, timing, memory, ran, digest, checksumsMatch }: DecodeRecord, readCeilingGbPerS: number | null): PromptFigures {
   const msPerToken = timing.decodeMs.total / Math.max(1, timing.decodeMs.steps);
   // The head is the embedding table, so that a token reads every weight.
   const weightReadMs = readCeilingGbPerS === null || memory === undefined ? null : memory.weightBytes / readCeilingGbPerS / 1e6;
@@ -65,6 +70,7 @@ export function figuresOf({ prompt, steps, timing, memory, digest, checksumsMatc
     prefillTokensPerS: (1000 * prompt.tokens) / timing.prefillMs,
     weightReadMs,
     shareOfCeiling: weightReadMs === null ? null : weightReadMs / msPerToken,
+    ran: ran ?? null,
     digest,
     checksumsMatch,
     memory: memory ?? null,
@@ -86,6 +92,7 @@ export function reportOf(model: string, settings: Readonly<Record<string, string
     driver: adapter?.driver ?? null,
     evidence: adapter?.evidence ?? null,
     readCeilingGbPerS: ceiling,
+    tuned: whole.map((step) => recordOf(step, 'tune')).find((record) => record !== undefined)?.choices ?? null,
     prompts: decodes.filter(({ profile }) => !profile).map((record) => figuresOf(record, ceiling)),
     dispatchesPerToken: perToken ? total(perToken.dispatches) : null,
     dispatches: perToken?.dispatches ?? null,
@@ -134,6 +141,8 @@ export function reportLines(report: GpuReport): string[] {
             `VmHWM ${memory.afterLoadKiB === null ? 'unknown' : `${mb((memory.beforeLoadKiB ?? 0) * 1024)} before loading, ${mb(memory.afterLoadKiB * 1024)} after`}`,
         ]
       : []),
+    ...(prompts[0]?.ran ? [ranLine(prompts[0].ran)] : []),
+    ...(report.tuned ?? []).map((choice) => `tuned: ${choiceLine(choice)}`),
     ...profiles.flatMap(({ promptTokens, profile }) => [`profile at ${promptTokens} tokens of prompt`, ...profileLines(profile).map((line) => `  ${line}`)]),
     ...report.steps.map(
       ({ name, seconds, failure, command }) => `${name}: ${seconds.toFixed(1)} s${failure === null ? '' : `  FAILED: ${failure}; run it alone: ${command}`}`,

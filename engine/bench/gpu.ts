@@ -16,18 +16,20 @@ import { reportLines, reportOf } from './gpu-report.ts';
 /** What is fastest of what the engine has (the table of levers in engine/README.md); `--set` overrides. */
 const FAST = ['fusion=on', 'gdn-prompt=chunked', 'chunk=1024'];
 
-/** A CPU driver's prompts take minutes. */
-const LIMIT_MS = { gpu: 120_000, software: 1_800_000 } as const;
+/** Of one step. A CPU driver's prompts take minutes. */
+const LIMIT_MS = { gpu: 150_000, software: 1_800_000 } as const;
 
 interface GpuBenchOptions {
   readonly model?: string;
   readonly config: string;
   readonly prompts: readonly number[];
   readonly steps: number;
+  readonly rounds: number;
   readonly context: number;
   readonly set: readonly string[];
   readonly adapter?: string;
   readonly allowSoftware?: boolean;
+  readonly tune: boolean;
   readonly json?: boolean;
 }
 
@@ -53,11 +55,14 @@ async function runSteps(options: GpuBenchOptions, folder: string, scratch: strin
   if (options.model === undefined && (await step('synth', ['synth', '--config', options.config, '--out', folder])).failure !== null) return;
   const { vocab } = readConfig(folder);
   await step('probe', ['probe', ...device]);
+  const sets = settings.flatMap((setting) => ['--set', setting]);
+  const file = join(scratch, 'tuned.json');
+  const tune = ['tune', '--model', folder, '--prompts', options.prompts.join(), '--rounds', String(options.rounds), '--out', file, ...sets, ...device];
+  const tuned = options.tune && (await step('tune', tune)).failure === null ? ['--tuned', file] : [];
   const decode = (tokens: number, ...more: string[]): string[] => {
     const path = join(scratch, `prompt-${tokens}.json`);
     writeFileSync(path, JSON.stringify(promptIds(tokens, vocab)));
-    const sets = settings.flatMap((setting) => ['--set', setting]);
-    return ['decode', '--model', folder, '--prompt-ids', path, '--context', String(options.context), ...sets, ...device, ...more];
+    return ['decode', '--model', folder, '--prompt-ids', path, '--context', String(options.context), ...sets, ...tuned, ...device, ...more];
   };
   const { prompts, steps } = options;
   for (const [index, tokens] of prompts.entries()) {
@@ -84,6 +89,8 @@ async function main(argv: readonly string[]): Promise<number> {
     )
     .option('--adapter <name>', 'part of the adapter’s name, any case')
     .option('--allow-software', 'run on a CPU Vulkan driver; never GPU evidence')
+    .option('--no-tune', 'decode in the settings’ own variants')
+    .option('--rounds <n>', 'samples of each variant that tune takes', whole, 5)
     .option('--json', 'print one JSON object on stdout instead of the table')
     .parse([...argv], { from: 'user' })
     .opts<GpuBenchOptions>();

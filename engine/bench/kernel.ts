@@ -2,25 +2,22 @@
  * `bench --kernel`: variants of one kernel on one shape, in one process and interleaved, so that what the machine does meanwhile falls on
  * all of them alike. Their outputs are compared bitwise first: a fast variant that computes something else is no variant.
  */
-import { createHash } from 'node:crypto';
-import type { Contents, Kernel, Launch } from '../../kernels/contract.ts';
+import type { Kernel } from '../../kernels/contract.ts';
 import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { loadRegistry } from '../../kernels/registry.ts';
-import { CaseRun } from '../contract/case-run.ts';
-import { withoutGuards } from '../contract/guards.ts';
 import { select } from '../contract/select.ts';
+import { subgroupsText, usesSubgroups } from '../decode/ran.ts';
 import { EngineRefused, EngineUsage } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import type { Dispatch } from '../gpu/programs.ts';
+import { kernelSource } from '../gpu/kernel-source.ts';
 import { openGpuAnywhere } from '../gpu/relaunch.ts';
-import { timeDispatches } from '../gpu/time-dispatches.ts';
 import type { Bench } from '../probe/bench.ts';
 import { openBench, readSizesOf } from '../probe/probe.ts';
 import { readStream } from '../probe/read-stream.ts';
 import { RECORD_SCHEMA, type BenchRecord } from '../protocol.ts';
 import type { Session } from '../session.ts';
-import { median } from '../statistics.ts';
-import { benchSubject, contentsOf, familyOf, launchesOf, type BenchSubject } from './subject.ts';
+import { benchSubject, launchesOf, type BenchSubject } from './subject.ts';
+import { measureVariants } from './variants.ts';
 
 export interface KernelBenchOptions {
   readonly kernel: string;
@@ -31,14 +28,6 @@ export interface KernelBenchOptions {
   readonly adapter?: string | undefined;
   readonly allowSoftware?: boolean | undefined;
 }
-
-/** A GPU's calls go round copies of the buffers that together are larger than its caches, as a token's weights are. */
-const COLD_BYTES = 256 << 20;
-const MOST_COPIES = 64;
-
-/** One sample lasts about this long, so that latencies are small in it. */
-const SAMPLE_MS = 20;
-const MOST_REPEATS = 1024;
 
 /** Runs `bench`. @throws EngineUsage for an unknown kernel or shape; EngineRefused when no variant runs here. */
 export async function kernelBench({ emit, print, settings }: Session, options: KernelBenchOptions): Promise<void> {
@@ -74,12 +63,7 @@ export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: num
       'name another --shape',
     );
   const { bench, timestamps } = await openBench(gpu);
-  const contents = contentsOf(subject);
-  const digests = await outputDigests(bench, subject, contents, launches);
-  const sizes = subject.contract.kernel.sizes(subject.shape);
-  const bytes = subject.contract.kernel.bindings.reduce((sum, { name }) => sum + sizes[name]! * 4, 0);
-  const copies = gpu.adapter.evidence === 'software' ? 1 : Math.max(1, Math.min(MOST_COPIES, Math.ceil(COLD_BYTES / bytes)));
-  const samples = await timeVariants(bench, subject, contents, launches, copies, rounds);
+  const { bytes, copies, variants } = await measureVariants(bench, subject, launches, rounds);
   const ceiling = await ceilingFor(bench, bytes * copies);
   bench.stamps?.destroy();
   return {
@@ -94,85 +78,13 @@ export async function benchVariants(gpu: Gpu, subject: BenchSubject, rounds: num
     copies,
     bytes,
     ceiling,
-    variants: launches.map(({ variant }, index) => {
-      const ms = median(samples[index]!);
-      const gbPerS = bytes / ms / 1e6;
-      const family = familyOf(subject, variant);
-      const first = launches.findIndex((other) => familyOf(subject, other.variant) === family);
-      const figures = { ms, bestMs: Math.min(...samples[index]!), gbPerS, share: gbPerS / ceiling.gbPerS };
-      return { variant, family, ...figures, outputSha256: digests[index]!, sameInFamily: digests[index] === digests[first] };
+    variants: variants.map((figures) => {
+      const gbPerS = bytes / figures.ms / 1e6;
+      return { ...figures, gbPerS, share: gbPerS / ceiling.gbPerS };
     }),
+    subgroups: subgroupsText(usesSubgroups(kernelSource(subject.contract.kernel).text) ? [subject.contract.kernel.name] : []),
     refused,
   };
-}
-
-/** SHA-256 of each variant's outputs, all from the same start. */
-async function outputDigests({ gpu }: Bench, { contract, shape }: BenchSubject, contents: Contents, launches: readonly Launch[]): Promise<string[]> {
-  const run = new CaseRun(gpu, contract.kernel, shape, contents);
-  try {
-    const digests: string[] = [];
-    for (const launch of launches) {
-      const hash = createHash('sha256');
-      for (const words of Object.values(await run.launch(launch))) hash.update(withoutGuards(words));
-      digests.push(hash.digest('hex'));
-    }
-    return digests;
-  } finally {
-    run.close();
-  }
-}
-
-/** Milliseconds of one call, by variant and round. Each round begins with the next variant. */
-async function timeVariants(
-  bench: Bench,
-  { contract, shape }: BenchSubject,
-  contents: Contents,
-  launches: readonly Launch[],
-  copies: number,
-  rounds: number,
-): Promise<number[][]> {
-  const { gpu, stream, programs } = bench;
-  const sets = Array.from({ length: copies }, () => buffersOf(gpu.device, contract.kernel, contract.kernel.sizes(shape), contents));
-  try {
-    const bound: Dispatch[][] = [];
-    for (const launch of launches) {
-      const program = await programs.compile(contract.kernel, launch);
-      bound.push(sets.map((buffers) => programs.bind(program, launch, buffers)));
-    }
-    const sample = async (dispatches: readonly Dispatch[], repeats: number): Promise<number> => {
-      const run = Array.from({ length: repeats }, (_, index) => dispatches[index % copies]!);
-      const { gpuMs, wallMs } = await timeDispatches(gpu, stream, bench.stamps, bench.mark, run);
-      return (bench.trusted ? gpuMs! : wallMs) / repeats;
-    };
-    // One call each first: what a driver does late is done then, and how long a sample must be is known.
-    const repeats: number[] = [];
-    for (const dispatches of bound) {
-      await sample(dispatches, 1);
-      const few = Math.max(4, copies);
-      repeats.push(Math.max(1, Math.min(MOST_REPEATS, Math.ceil(SAMPLE_MS / Math.max(1e-4, await sample(dispatches, few))))));
-    }
-    const samples = launches.map((): number[] => []);
-    for (let round = 0; round < rounds; round++) {
-      for (let turn = 0; turn < launches.length; turn++) {
-        const index = (round + turn) % launches.length;
-        samples[index]!.push(await sample(bound[index]!, repeats[index]!));
-      }
-    }
-    return samples;
-  } finally {
-    for (const set of sets) for (const buffer of Object.values(set)) buffer.destroy();
-  }
-}
-
-function buffersOf(device: GPUDevice, kernel: Kernel, sizes: Readonly<Record<string, number>>, contents: Contents): Record<string, GPUBuffer> {
-  const made = kernel.bindings.map(({ name }): [string, GPUBuffer] => {
-    const buffer = device.createBuffer({ label: `bench ${name}`, size: sizes[name]! * 4, usage: GPUBufferUsage.STORAGE, mappedAtCreation: true });
-    const given = contents[name];
-    if (given) new Uint32Array(buffer.getMappedRange()).set(new Uint32Array(given.buffer, given.byteOffset, given.length));
-    buffer.unmap();
-    return [name, buffer];
-  });
-  return Object.fromEntries(made);
 }
 
 /** The read stream of the smallest probed size that holds what the calls go round, or of the largest. */

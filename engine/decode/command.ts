@@ -15,10 +15,12 @@ import { loadTokenizer, type TextCodec } from '../model/tokenizer.ts';
 import { vmHwmKiB } from '../process-memory.ts';
 import { RECORD_SCHEMA, type DecodeRecord, type TwoLengthRecord } from '../protocol.ts';
 import type { Session } from '../session.ts';
+import { Choices } from '../tune/choices.ts';
 import { Decoder } from './decoder.ts';
 import { identityPass } from './identity-pass.ts';
 import { profileLines, profilePass } from './profile-pass.ts';
 import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
+import { ranLine, ranRecord } from './ran.ts';
 import { variantsOf } from './settings.ts';
 import { timedPass, type Timed } from './timed-pass.ts';
 import { countLines, perToken } from './two-length.ts';
@@ -37,6 +39,8 @@ export interface DecodeOptions extends PromptOptions {
   readonly shorter?: number | undefined;
   /** Also measure GPU time by kernel, in passes of their own. */
   readonly profile?: boolean | undefined;
+  /** The variants that tune chose: its file, or true for the one of this adapter and driver. */
+  readonly tuned?: string | true | undefined;
   readonly adapter?: string | undefined;
   readonly allowSoftware?: boolean | undefined;
 }
@@ -65,7 +69,8 @@ export async function decodeCommand(session: Session, options: DecodeOptions): P
       session.print(`ignored what is not the text model's: ${Array.from(ignored, ([part, count]) => `${count} ${part} tensors`).join(', ')}`);
     const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
     session.emit(gpu.adapter);
-    for (const record of await decode(gpu, session, options, job, checkpoint)) {
+    const choices = options.tuned === undefined ? undefined : Choices.read(options.tuned === true ? undefined : options.tuned, gpu.adapter);
+    for (const record of await decode(gpu, session, options, job, checkpoint, choices)) {
       session.emit(record);
       if (record.kind === 'decode') printRecord(session, record);
       else for (const line of countLines(record.perToken)) session.print(line);
@@ -97,7 +102,14 @@ function prepare(options: DecodeOptions): Job {
   return { folder, config, codec, prompt, context, pinned };
 }
 
-async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: Job, checkpoint: Checkpoint): Promise<(DecodeRecord | TwoLengthRecord)[]> {
+async function decode(
+  gpu: Gpu,
+  session: Session,
+  options: DecodeOptions,
+  job: Job,
+  checkpoint: Checkpoint,
+  choices: Choices | undefined,
+): Promise<(DecodeRecord | TwoLengthRecord)[]> {
   const { config, prompt, context, codec, pinned } = job;
   const { steps } = options;
   const sha256 = await checkpoint.sha256();
@@ -111,6 +123,7 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     prompt: prompt.ids,
     context,
     chunk: Number(session.settings['chunk']),
+    choose: choices && ((step) => choices.step(step)),
     ...variantsOf(session.settings),
   });
   const residentBytes = gpu.buffers.live;
@@ -137,6 +150,8 @@ async function decode(gpu: Gpu, session: Session, options: DecodeOptions, job: J
     timing: { ...timed.timing, loadMs },
     counters: timed.counters,
     memory,
+    ran: await ranRecord(decoder.ran.prompt, decoder.ran.token),
+    tuned: choices ? { path: choices.path, sha256: choices.sha256 } : null,
     settings: { ...session.settings },
     adapter: gpu.adapter.name,
     ...(profile && { profile }),
@@ -160,6 +175,7 @@ function printRecord({ print }: Session, record: DecodeRecord): void {
   print(`digest ${record.digest}${record.checksumsMatch ? '' : '  CHECKSUMS DIFFER between the two passes'}`);
   if (record.pinnedIdsMatch !== null) print(`pinned ids ${record.pinnedIdsMatch ? 'match' : 'DIFFER'}`);
   print(figures.join('  '));
+  if (record.ran) print(`${ranLine(record.ran)}${record.tuned ? `; tuned by ${record.tuned.path}` : ''}`);
   if (record.memory) print(memoryLine(record.memory));
   if (record.profile) for (const line of profileLines(record.profile)) print(line);
 }

@@ -12,6 +12,7 @@ import { fusedTokenSteps, refuseUnlessFused } from './fused.ts';
 import type { GraphContext } from './graph-context.ts';
 import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch, sharedRoles } from './memory.ts';
+import { ranOf, type RanRow } from './ran.ts';
 import { buildSteps, type Step } from './step.ts';
 
 export interface DecoderOptions {
@@ -30,6 +31,8 @@ export interface DecoderOptions {
   readonly sdpa: GraphContext['sdpa'];
   /** The pass of one token in fused kernels: `qmm` and `sdpa` are then split. */
   readonly fused: boolean;
+  /** Puts a step in another variant; absent: the variants are those of the settings. */
+  readonly choose?: ((step: Step) => Step) | undefined;
 }
 
 /** A part of the prompt: `rows` ids from position `start` on. */
@@ -59,7 +62,7 @@ export function openGraphs(
   gpu: Gpu,
   config: ModelConfig,
   weights: WeightTable,
-  { context, qmmPrompt, gdnPrompt, fused, ...options }: Omit<DecoderOptions, 'prompt' | 'chunk'>,
+  { context, qmmPrompt, gdnPrompt, fused, ...options }: Omit<DecoderOptions, 'prompt' | 'chunk' | 'choose'>,
   mostRows: number,
 ): Graphs {
   if (fused) refuseUnlessFused(config);
@@ -97,6 +100,8 @@ export function tokenSteps(graph: GraphContext): Step[] {
 
 export class Decoder {
   readonly outputs: HeadOutputs;
+  /** What its passes run: a chunk of each number of rows and the head of the prompt, and a token. */
+  readonly ran: { readonly prompt: readonly RanRow[]; readonly token: readonly RanRow[] };
   readonly #prompt: Uint32Array<ArrayBuffer>;
   readonly #chunks: readonly Chunk[];
   readonly #state: DecodeState;
@@ -116,7 +121,9 @@ export class Decoder {
     chunkPasses: ReadonlyMap<number, readonly Dispatch[]>;
     lastHead: readonly Dispatch[];
     token: readonly Dispatch[];
+    ran: Decoder['ran'];
   }) {
+    this.ran = parts.ran;
     this.outputs = parts.outputs;
     this.#prompt = parts.prompt;
     this.#chunks = parts.chunks;
@@ -139,18 +146,19 @@ export class Decoder {
     const programs = new Programs(gpu);
     const tokenGraph = graph(1, 'token');
     const outputs = headOutputs(tokenGraph);
+    const chosen = (steps: readonly Step[]): Step[] => steps.map((step) => options.choose?.(step) ?? step);
+    const [tokenPass, headPass] = [chosen(tokenSteps(tokenGraph)), chosen(headSteps(graph(last.rows, 'chunk')))];
+    const chunkSteps = [...new Set(chunks.map((chunk) => chunk.rows))].map((rows) => ({ rows, steps: chosen(forwardSteps(graph(rows, 'chunk'), ids)) }));
     // All at once, so that a driver may compile on every core.
     const [token, lastHead, ...passes] = await Promise.all([
-      buildSteps(gpu, programs, tokenSteps(tokenGraph)),
-      buildSteps(gpu, programs, headSteps(graph(last.rows, 'chunk'))),
-      ...[...new Set(chunks.map((chunk) => chunk.rows))].map(async (rows): Promise<[number, readonly Dispatch[]]> => [
-        rows,
-        await buildSteps(gpu, programs, forwardSteps(graph(rows, 'chunk'), ids)),
-      ]),
+      buildSteps(gpu, programs, tokenPass),
+      buildSteps(gpu, programs, headPass),
+      ...chunkSteps.map(async ({ rows, steps }): Promise<[number, readonly Dispatch[]]> => [rows, await buildSteps(gpu, programs, steps)]),
     ]);
     const chunkPasses = new Map(passes);
+    const ran = { prompt: ranOf([...chunkSteps.flatMap(({ steps }) => steps), ...headPass]), token: ranOf(tokenPass) };
     const prompt = Uint32Array.from(options.prompt);
-    return new Decoder({ outputs, prompt, chunks, state, position, ids, chunkPasses, lastHead, token });
+    return new Decoder({ outputs, prompt, chunks, state, position, ids, chunkPasses, lastHead, token, ran });
   }
 
   /** Forgets the past. */

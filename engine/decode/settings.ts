@@ -51,7 +51,7 @@ export function parseSettings(given: readonly string[]): Record<string, string> 
 }
 
 /** The settings that the steps of a graph hang on, as the decoder takes them. */
-export function variantsOf(settings: Readonly<Record<string, string>>): Omit<DecoderOptions, 'prompt' | 'context' | 'chunk'> {
+export function variantsOf(settings: Readonly<Record<string, string>>): Omit<DecoderOptions, 'prompt' | 'context' | 'chunk' | 'choose'> {
   return {
     qmm: settings['qmm']!,
     qmmPrompt: settings['qmm-prompt']!,

@@ -104,6 +104,55 @@ export const probeRecord = z.object({
   probeMs: milliseconds,
 });
 
+const ranRow = z.object({
+  kernel: z.string(),
+  variant: z.string(),
+  family: z.string().describe('of the kernel’s contract: variants of one family give the same bits'),
+  shape: z.string().describe('k=v,…'),
+  dispatches: z.int().describe('of this shape in the pass'),
+});
+
+const subgroups = z.string().describe('kernels that use subgroups, comma-separated; none: no kernel does');
+
+/** The variants that a decode really ran. */
+export const ran = z.object({ subgroups, prompt: z.array(ranRow).describe('a pass of each number of rows, and the head'), token: z.array(ranRow) });
+
+const measuredVariant = z.object({
+  variant: z.string(),
+  family: z.string(),
+  ms: z.number().nonnegative().describe('one call; median over rounds'),
+  bestMs: z.number().nonnegative(),
+  outputSha256: sha256,
+  sameInFamily: z.boolean().describe('the outputs are bit for bit those of the family’s first variant'),
+});
+
+const refusedVariant = z.object({ variant: z.string(), why: z.string() });
+
+/** The variants that are fastest on a device, by shape (`tune`); a file of choices is this record. */
+export const tuneRecord = z.object({
+  ...base,
+  kind: z.literal('tune'),
+  adapter: z.string(),
+  driver: z.string(),
+  evidence: z.enum(['gpu', 'software']),
+  model: z.string(),
+  settings: z.record(z.string(), z.string()),
+  families: z.enum(['within', 'any']).describe('within: each step keeps its family, so that no digest changes'),
+  rounds: z.int(),
+  clock: z.enum(['timestamp', 'wall']),
+  choices: z.array(
+    z.object({
+      kernel: z.string(),
+      shape: z.record(z.string(), z.number()),
+      present: z.string().describe('what the settings would run'),
+      variant: z.string().describe('what was chosen'),
+      family: z.string(),
+      variants: z.array(measuredVariant),
+      refused: z.array(refusedVariant),
+    }),
+  ),
+});
+
 /** Variants of one kernel on one shape, interleaved in one process (`bench`). */
 export const benchRecord = z.object({
   ...base,
@@ -117,17 +166,7 @@ export const benchRecord = z.object({
   copies: z.int().describe('sets of buffers that the calls go round, so that no cache holds them; 1 on a CPU driver'),
   bytes: z.int().describe('of one call, each binding counted once'),
   ceiling: z.object({ bytes: z.int(), gbPerS: z.number() }).describe('read stream of a buffer of the size that the calls go round'),
-  variants: z.array(
-    z.object({
-      variant: z.string(),
-      family: z.string(),
-      ms: z.number().nonnegative().describe('one call; median over rounds'),
-      bestMs: z.number().nonnegative(),
-      gbPerS: z.number(),
-      share: z.number().describe('of the ceiling'),
-      outputSha256: sha256,
-      sameInFamily: z.boolean().describe('the outputs are bit for bit those of the family’s first variant'),
-    }),
-  ),
-  refused: z.array(z.object({ variant: z.string(), why: z.string() })),
+  variants: z.array(measuredVariant.extend({ gbPerS: z.number(), share: z.number().describe('of the ceiling') })),
+  subgroups: subgroups.optional().describe('absent: an engine before it was told'),
+  refused: z.array(refusedVariant),
 });

@@ -11,7 +11,7 @@ export interface Q4Table {
 /** @param elements weights in the table, a multiple of 64; `scale` and `bias` draw one value a group. */
 export function q4Table(random: Random, elements: number, scale: () => number, bias: () => number): Q4Table {
   const codes = new Uint32Array(elements / 8);
-  for (let i = 0; i < codes.length; i++) codes[i] = random.word();
+  random.words(codes);
   const groups = elements / 64;
   return {
     codes,

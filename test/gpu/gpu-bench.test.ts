@@ -10,6 +10,7 @@ const report = z.object({
   driver: z.string().min(1),
   evidence: z.enum(['gpu', 'software']),
   readCeilingGbPerS: positive,
+  tuned: z.array(z.object({ kernel: z.string(), shape: z.record(z.string(), z.number()), variant: z.string() })).nullable(),
   prompts: z.array(
     z.object({
       promptTokens: z.int(),
@@ -21,6 +22,7 @@ const report = z.object({
       weightReadMs: positive,
       shareOfCeiling: positive,
       checksumsMatch: z.literal(true),
+      ran: z.object({ subgroups: z.string(), token: z.array(z.object({ kernel: z.string(), variant: z.string(), shape: z.string() })) }),
       memory: z.object({ residentBytes: positive, weightBytes: positive, beforeLoadKiB: positive.nullable(), afterLoadKiB: positive.nullable() }),
     }),
   ),
@@ -44,7 +46,7 @@ function bench(...args: string[]): Promise<{ status: number; report: z.infer<typ
 }
 
 it('gives the figures of each prompt, the counts of a token and two profiles', async () => {
-  const found = await bench('--prompts', '4,6', '--steps', '4', '--context', '16');
+  const found = await bench('--prompts', '4,6', '--steps', '4', '--context', '16', '--rounds', '1');
   expect(found.report.steps.map(({ failure }) => failure)).toEqual(found.report.steps.map(() => null));
   expect(found.status).toBe(0);
   expect(found.report.prompts.map(({ promptTokens }) => promptTokens)).toEqual([4, 6]);
@@ -55,11 +57,16 @@ it('gives the figures of each prompt, the counts of a token and two profiles', a
     expect(memory.residentBytes).toBeGreaterThan(memory.weightBytes);
   }
   expect(found.report.dispatchesPerToken).toBeGreaterThan(0);
+  // What tune chose is what ran.
+  for (const { kernel, variant, shape } of found.report.prompts[0]!.ran.token.filter(({ kernel: name }) => name.includes('q4-add'))) {
+    const chosen = found.report.tuned!.find((choice) => choice.kernel === kernel && shape === `n=${choice.shape['n']},k=${choice.shape['k']}`);
+    expect(chosen?.variant).toBe(variant);
+  }
   expect(found.report.profiles.map(({ promptTokens }) => promptTokens)).toEqual([4, 6]);
 });
 
 it('keeps the figures of the steps that ran, says why another did not, and ends with its status', async () => {
-  const found = await bench('--prompts', '4,40', '--steps', '3', '--context', '16');
+  const found = await bench('--prompts', '4,40', '--steps', '3', '--context', '16', '--no-tune');
   expect(found.status).toBe(2);
   expect(found.report.prompts.map(({ promptTokens }) => promptTokens)).toEqual([4]);
   const failed = found.report.steps.filter(({ failure }) => failure !== null);
