@@ -22,6 +22,7 @@ const report = (change: Partial<NonNullable<LegReport['ran']>>, held: [boolean, 
   index: 0,
   lockHeldBefore: held[0],
   lockHeldAfter: held[1],
+  lockTakenBy: null,
   ran: { ...ran, ...change },
 });
 
@@ -42,9 +43,9 @@ describe('measureOf', () => {
 
   it('is void-lock, whatever happened, unless the lock was held on both sides', () => {
     expect(measureOf(report({}, [true, false]), 0, '')).toMatchObject({ outcome: 'void-lock', note: 'the GPU lock was lost while this leg ran' });
-    const before = measureOf({ kind: 'leg', index: 0, lockHeldBefore: false, lockHeldAfter: false, ran: null }, 0, '');
+    const before = measureOf({ ...report({}, [false, false]), lockTakenBy: 'flock gpu.lock ./bench.sh (pid 4711)', ran: null }, 0, '');
     expect(legMeasure.parse(before)).toMatchObject({ outcome: 'void-lock', exitCode: null, wallMs: 0 });
-    expect(before.note).toContain('not started');
+    expect(before.note).toBe('the GPU lock was lost before this leg, so it was not started; it is held by flock gpu.lock ./bench.sh (pid 4711)');
   });
 
   it('says what was left out and what was swept', () => {

@@ -81,10 +81,11 @@ export async function finishLeg(job: JobSpec, prepared: PreparedLeg, report: Leg
 
 /** The measure of one leg. `outcome` speaks the engine's exit statuses; judging is the coordinator's. */
 export function measureOf(report: LegReport, stdoutBytes: number, recordsNote: string): LegMeasure {
-  const { ran, lockHeldBefore, lockHeldAfter } = report;
+  const { ran, lockHeldBefore, lockHeldAfter, lockTakenBy } = report;
+  const taker = lockTakenBy === null ? '' : `; it is held by ${lockTakenBy}`;
   const notes = [recordsNote];
-  if (!lockHeldBefore) notes.unshift('the GPU lock was lost before this leg, so it was not started');
-  else if (!lockHeldAfter) notes.unshift('the GPU lock was lost while this leg ran');
+  if (!lockHeldBefore) notes.unshift(`the GPU lock was lost before this leg, so it was not started${taker}`);
+  else if (!lockHeldAfter) notes.unshift(`the GPU lock was lost while this leg ran${taker}`);
   if (ran !== null) {
     if (ran.spawnError !== null) notes.push(ran.spawnError);
     if (ran.timedOut) notes.push(`ended at the time limit after ${(ran.wallMs / 1000).toFixed(1)} s`);

@@ -36,7 +36,15 @@ const commandResult = z.object({
 });
 
 /** `ran` is null when the lock was already lost before the leg: then nothing is started. */
-const legReport = z.object({ kind: z.literal('leg'), index: z.int(), lockHeldBefore: z.boolean(), lockHeldAfter: z.boolean(), ran: commandResult.nullable() });
+const legReport = z.object({
+  kind: z.literal('leg'),
+  index: z.int(),
+  lockHeldBefore: z.boolean(),
+  lockHeldAfter: z.boolean(),
+  /** Who holds the file of that name once it was lost, as far as the host tells; null where it was not, or nobody does. */
+  lockTakenBy: z.string().nullable(),
+  ran: commandResult.nullable(),
+});
 export type LegReport = z.infer<typeof legReport>;
 
 export const supervisorReport = z.discriminatedUnion('kind', [

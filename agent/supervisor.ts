@@ -59,7 +59,7 @@ async function runLeg(leg: LegCommand): Promise<void> {
   if (held === null) throw new Error('a leg was ordered before the lock was taken');
   const lockHeldBefore = held.stillHeld();
   if (!lockHeldBefore) {
-    return report({ kind: 'leg', index: leg.index, lockHeldBefore, lockHeldAfter: held.stillHeld(), ran: null });
+    return report({ kind: 'leg', index: leg.index, lockHeldBefore, lockHeldAfter: held.stillHeld(), lockTakenBy: describeLockHolder(held.path), ran: null });
   }
   const command = startCommand(leg);
   running = { command };
@@ -68,7 +68,8 @@ async function runLeg(leg: LegCommand): Promise<void> {
   // Killed by `end`: that is no result of the leg.
   if (ending.signal.aborted) return;
   running = null;
-  report({ kind: 'leg', index: leg.index, lockHeldBefore, lockHeldAfter: held.stillHeld(), ran });
+  const lockHeldAfter = held.stillHeld();
+  report({ kind: 'leg', index: leg.index, lockHeldBefore, lockHeldAfter, lockTakenBy: lockHeldAfter ? null : describeLockHolder(held.path), ran });
 }
 
 // The agent's death closes this pipe; the write error must not end the process before the leg is killed.

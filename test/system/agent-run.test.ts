@@ -1,5 +1,5 @@
 /** Whole runs: real coordinator, Redis, SQLite, agent, supervisor, lock, git and legs. The suite is the lines fixture. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -110,6 +110,21 @@ describe('a run of two unpushed heads', () => {
     expect(alive(run)).toEqual([]);
     endGroup(hand);
     expect((await finishedRun(coordinator.url, run)).jobs[0]!.verdicts[0]!.verdict).toBe('same');
+  });
+
+  it('is void when somebody takes the lock by hand during a leg: the verdict says who, and nothing is measured after it', async () => {
+    const { repository, heads } = slow(3);
+    const run = await submitHeads(coordinator.url, repository, heads, 'one');
+    await until('the first leg', () => alive(run).length > 0, 60_000);
+    rmSync(where.lock);
+    const hand = await lockByHand(cleanup, where.lock, 120);
+    const job = (await finishedRun(coordinator.url, run)).jobs[0]!;
+    const taker = `it is held by flock ${where.lock} sh -c echo held; exec sleep 120 (pid ${hand.pid})`;
+    expect(job.verdicts[0]).toMatchObject({ verdict: 'void', effects: [] });
+    expect(job.verdicts[0]!.reason).toContain(`the GPU lock was lost while this leg ran; ${taker}`);
+    expect(job.legs.map((leg) => leg.measure!.outcome)).toEqual(['void-lock', 'void-lock', 'void-lock', 'void-lock']);
+    expect(job.legs.slice(1).map((leg) => leg.measure!.note)).toEqual(Array(3).fill(`the GPU lock was lost before this leg, so it was not started; ${taker}`));
+    endGroup(hand);
   });
 
   it('fails for good, with the command’s words, when a head cannot be prepared', async () => {

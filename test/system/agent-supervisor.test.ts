@@ -1,6 +1,6 @@
 /** The supervisor with real legs, real signals and a real lock. */
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, copyFileSync, openSync, statfsSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMarked } from '../../agent/marker-sweep.ts';
@@ -106,6 +106,19 @@ describe('a leg', () => {
       marker: held.marker,
     });
     expect(report.ran!.spawnError).toContain('command not found: ./no-such-runner');
+  });
+
+  it('is void when somebody takes the lock by hand while it runs, and says who; the next one is not started', async () => {
+    const own = lockFile();
+    const losing = await holdingSupervisor(cleanup, own);
+    const ended = losing.leg('sleep 2');
+    await legPid(losing);
+    // What flock(1) alone cannot do to a held lock: the file is replaced, and the new one locked.
+    rmSync(own);
+    const hand = await lockByHand(cleanup, own, 60);
+    const taker = `flock ${own} sh -c echo held; exec sleep 60 (pid ${hand.pid})`;
+    expect(await ended).toMatchObject({ lockHeldBefore: true, lockHeldAfter: false, lockTakenBy: taker });
+    expect(await losing.leg('echo never')).toMatchObject({ lockHeldBefore: false, lockTakenBy: taker, ran: null });
   });
 
   it('is void when the lock file is removed meanwhile, and the next one is not started', async () => {
