@@ -45,7 +45,7 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
     suites.map((suite) => [suite, 1 + Math.max(...listPlannedLegs(queries, jobs.find((job) => job.suite === suite)!.id).map((leg) => leg.position))]),
   );
   const before = earlierRuns(queries, run).reduce((sum, earlier) => sum + earlier.pairs, run.pairs);
-  return submitRun(store, heads, carrier, log, request, { extends: { run: id, sha256: run.sealSha256, pairs: before }, legs });
+  return submitRun(store, heads, carrier, log, request, { added: { extends: { run: id, sha256: run.sealSha256, pairs: before }, legs } });
 }
 
 /** Jobs that pairs can be added to: judged, with a gain to show. */
@@ -55,6 +55,12 @@ function timedJobs(queries: Queries, run: RunRow): JobRow[] {
   const rows = listJobs(queries, run.id);
   if (rows.some((row) => row.state !== 'judged' && row.state !== 'failed'))
     throw new Refusal('conflict', `run ${run.id} is not done, and pairs are added to what was judged`, `fleet watch ${run.id}`);
+  if (readSeal(run.sealText).calibrates)
+    throw new Refusal(
+      'conflict',
+      `run ${run.id} is an A/A calibration, and a longer one is a new one`,
+      `fleet calibrate --device ${rows[0]!.device} --pairs N`,
+    );
   const verdicts = shownVerdicts(queries, rows, null);
   const jobs = rows.filter((row) => row.spec.timed && verdicts.get(row.id)!.some((verdict) => verdict.effects.length > 0));
   if (jobs.length > 0) return jobs;

@@ -1,4 +1,5 @@
 /** Verdicts of a job: computed from stored rows and files once an attempt is accepted, or `not-run` when no attempt can succeed. */
+import { addCalibrations } from '../db/queries/calibrations.ts';
 import { addEvent } from '../db/queries/events.ts';
 import { listArms } from '../db/queries/arms.ts';
 import { findJob, listAcceptedUnjudged, listJobs, updateJob, type JobRow } from '../db/queries/jobs.ts';
@@ -8,9 +9,12 @@ import { findRun, type RunRow } from '../db/queries/runs.ts';
 import { addVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries, Store } from '../db/open.ts';
 import type { BlobStore } from './blobs.ts';
+import { calibratingRun, calibrationsOf } from './core/calibrate.ts';
 import type { JudgedLeg } from './core/judge-input.ts';
 import { failedJobOf, judgeJobOf, type JudgedRun, type NumberedVerdict } from './core/judge-job.ts';
+import { readSeal } from './core/sealed.ts';
 import type { Log } from './events.ts';
+import type { Calibration } from './protocol/calibration.ts';
 import { brokenSeal, earlierRuns } from './seal-check.ts';
 
 export interface Judge {
@@ -28,13 +32,14 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
   const work = async (id: string): Promise<void> => {
     const row = findJob(store.queries, id);
     if (!row || row.acceptedAttempt === null || row.state === 'judged' || row.state === 'failed') return;
-    const verdicts = await computeVerdicts(store.queries, blobs, row);
+    const { verdicts, calibrations } = await computeVerdicts(store.queries, blobs, row);
     const at = new Date().toISOString();
     store.transaction((tx) => {
       addVerdicts(
         tx,
         verdicts.map(({ arm, verdict }) => ({ job: id, arm, verdict, computedAt: at })),
       );
+      addCalibrations(tx, calibrations);
       updateJob(tx, id, { state: 'judged', note: '' }, at);
       for (const { verdict } of verdicts)
         addEvent(tx, { at, name: 'job.judged', run: row.run, job: id, fields: { candidate: verdict.candidate, verdict: verdict.verdict } });
@@ -71,7 +76,13 @@ export function openJudge(store: Store, blobs: BlobStore, log: Log): Judge {
   };
 }
 
-async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<NumberedVerdict[]> {
+interface Judged {
+  readonly verdicts: NumberedVerdict[];
+  /** Of A/A runs; empty otherwise. */
+  readonly calibrations: Calibration[];
+}
+
+async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow): Promise<Judged> {
   const run = findRun(queries, row.run)!;
   const broken = brokenSeal(queries, run);
   // Pairs that were added are judged with those before them; their legs and pairs count on, so none is named twice.
@@ -82,7 +93,9 @@ async function computeVerdicts(queries: Queries, blobs: BlobStore, row: JobRow):
   const legs: JudgedLeg[] = [];
   if (broken === null) for (const job of [...before.map((item) => item.job), row]) legs.push(...(await measuredLegs(queries, blobs, job)));
   const pairs = before.reduce((sum, item) => sum + item.pairs, run.pairs);
-  return judgeJobOf(judgedRun(queries, run), row, legs, pairs, broken);
+  const verdicts = judgeJobOf(judgedRun(queries, run), row, legs, pairs, broken);
+  if (broken !== null || !readSeal(run.sealText).calibrates) return { verdicts, calibrations: [] };
+  return { verdicts, calibrations: calibrationsOf(calibratingRun(run.id, run.sealText), row, verdicts[0]?.verdict, legs) };
 }
 
 const judgedRun = (queries: Queries, { id, sealText, allowSoftware }: RunRow): JudgedRun => ({

@@ -78,8 +78,9 @@ function isSameWork(queries: Queries, job: JobRow, suite: SelectedSuite, { arms,
   const measured = listArms(queries, job.run).map(({ tree, settings }) => ({ tree, settings }));
   if (canonicalJson(measured) !== canonicalJson(arms)) return false;
   try {
-    const { stack, mergeBase } = readSeal(findRun(queries, job.run)!.sealText);
-    return stack === (request.stack ?? false) && mergeBase === request.mergeBase;
+    const { stack, mergeBase, calibrates } = readSeal(findRun(queries, job.run)!.sealText);
+    // An A/A calibration is about its device, and answers no submission.
+    return calibrates === undefined && stack === (request.stack ?? false) && mergeBase === request.mergeBase;
   } catch {
     // A seal that cannot be read vouches for nothing.
     return false;

@@ -1,6 +1,7 @@
 /** Runs as pages and reports read them, assembled from stored rows only. */
 import { listArms } from '../db/queries/arms.ts';
 import { listAttempts } from '../db/queries/attempts.ts';
+import { listCalibrationsOf } from '../db/queries/calibrations.ts';
 import { findDevice } from '../db/queries/devices.ts';
 import { findImport, listImports } from '../db/queries/imports.ts';
 import { listJobs, type JobRow } from '../db/queries/jobs.ts';
@@ -10,6 +11,7 @@ import { findRun, listRuns, type RunRow } from '../db/queries/runs.ts';
 import { listVerdicts } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
 import { correctionsIn } from './correct.ts';
+import { byCase } from './core/calibrate.ts';
 import { coverageOf, shownCoverage } from './core/coverage.ts';
 import { readSeal } from './core/sealed.ts';
 import { refusedVerdict } from './core/verdict.ts';
@@ -42,6 +44,13 @@ export function viewRun(queries: Queries, origin: string, id: string): RunView |
     pairs: run.pairs,
     ...terms,
     seal: { sha256: run.sealSha256, at: run.sealAt, text: run.sealText, broken },
+    ...(terms.calibrates && broken === null
+      ? {
+          calibrated: listCalibrationsOf(queries, id)
+            .map((row) => row.calibration)
+            .toSorted(byCase),
+        }
+      : {}),
     done: rows.every(isFinished),
     jobs,
     pooledModes: pooledModesOf(
@@ -74,6 +83,7 @@ export function listRunSummaries(queries: Queries): RunSummary[] {
     run: view.run,
     submittedAt: view.submittedAt,
     imported: kind,
+    ...(view.calibrates ? { calibrates: true } : {}),
     arms: view.arms.map((arm) => arm.label),
     jobs: view.jobs.map(({ device, suite, state, note, verdicts, legs }) => ({
       device,
@@ -96,6 +106,7 @@ function measuredSummaries(queries: Queries): RunSummary[] {
     return {
       run: run.id,
       submittedAt: run.submittedAt,
+      ...(termsOf(run).calibrates ? { calibrates: true } : {}),
       arms: listArms(queries, run.id).map((arm) => arm.label),
       jobs: rows.map((row) => {
         const legs = listPlannedLegs(queries, row.id).length;
@@ -118,7 +129,7 @@ function measuredSummaries(queries: Queries): RunSummary[] {
 const isFinished = (row: JobRow): boolean => row.state === 'judged' || row.state === 'failed';
 
 /** The sealed rule and forecast. A text that cannot be read any more leaves the stored rule, to be shown beside `seal.broken`. */
-function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase'> {
+function termsOf(run: RunRow): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase' | 'calibrates'> {
   try {
     return readSeal(run.sealText);
   } catch {

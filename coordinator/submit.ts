@@ -7,6 +7,7 @@ import { addJobs, listJobs } from '../db/queries/jobs.ts';
 import { addPlannedLegs } from '../db/queries/planned-legs.ts';
 import { addRun, findRun, findRunByKey } from '../db/queries/runs.ts';
 import type { Store } from '../db/open.ts';
+import { calibrationsFor } from './calibrations.ts';
 import { canonicalJson, seal, sha256Hex } from './core/canonical.ts';
 import { comparedCount, comparisonsOf, type Comparison } from './core/comparisons.ts';
 import { itemText, parseForecast } from './core/forecast.ts';
@@ -31,6 +32,13 @@ export interface SubmittedRun {
   readonly sealed: NonNullable<SubmitResponse['sealed']>;
 }
 
+/** What makes a run another than a plain submission. */
+export interface RunKind {
+  readonly added?: AddedTo;
+  /** An A/A calibration: it is judged by no calibration. */
+  readonly calibrates?: true;
+}
+
 /** A judged run whose order of legs this submission goes on with. */
 export interface AddedTo {
   readonly extends: Extension;
@@ -48,8 +56,15 @@ interface PlannedSuite extends SelectedSuite {
  * Stores a run. Repeating a submission with its key returns the same run.
  * @throws Refusal for an unknown head, suite or device, a bad manifest, a rule or forecast that cannot be read, or a key that was used for another submission.
  */
-export async function submitRun(store: Store, heads: Heads, carrier: Carrier, log: Log, request: SubmitRequest, added?: AddedTo): Promise<SubmittedRun> {
-  const requestSha256 = sha256Hex(canonicalJson({ ...request, extends: added?.extends }));
+export async function submitRun(
+  store: Store,
+  heads: Heads,
+  carrier: Carrier,
+  log: Log,
+  request: SubmitRequest,
+  { added, calibrates }: RunKind = {},
+): Promise<SubmittedRun> {
+  const requestSha256 = sha256Hex(canonicalJson({ ...request, extends: added?.extends, calibrates }));
   const earlier = repeated(store, request.key, requestSha256);
   if (earlier) return earlier;
 
@@ -88,10 +103,13 @@ export async function submitRun(store: Store, heads: Heads, carrier: Carrier, lo
     stack: stack || undefined,
     mergeBase,
     seed,
+    calibrates,
     rule,
     forecast,
     allowSoftware: request.allowSoftware,
     devices: work.devices.map((device) => device.name),
+    drivers: Object.fromEntries(work.devices.map((device) => [device.name, device.driver])),
+    calibrations: calibrates ? undefined : calibrationsFor(store.queries, work.devices, work.suites),
     suites: suites.map(({ name, spec, arms, notComparable, legs, pinned }) => ({
       name,
       spec,

@@ -7,6 +7,7 @@ import { openStore, readJournal, type Store } from './open.ts';
 import { addArms, listArms } from './queries/arms.ts';
 import { addAttempt, findAttempt, updateAttempt } from './queries/attempts.ts';
 import { addBlob } from './queries/blobs.ts';
+import { addCalibrations, listCalibrations } from './queries/calibrations.ts';
 import { addCorrection } from './queries/corrections.ts';
 import { putDevice } from './queries/devices.ts';
 import { addEvent, listEvents } from './queries/events.ts';
@@ -136,6 +137,25 @@ function result(position: number): Parameters<typeof addLegResult>[1] {
   };
   return { job: JOB, attempt: 1, position, measure, records: null, log: BLOB, bodySha256: BLOB, receivedAt: AT };
 }
+const calibration: Parameters<typeof addCalibrations>[1][number] = {
+  run: 'r0123456789',
+  at: AT,
+  device: 'b60',
+  evidence: 'gpu',
+  adapter: 'A',
+  driver: 'd',
+  suite: 'gates',
+  case: 'a',
+  args: [],
+  model: null,
+  head: HEAD,
+  settings: {},
+  metric: 'ms',
+  baselineMs: [100, 101, 102],
+  candidateMs: [100, 101, 102],
+  floor: { pairs: 3, percent: 1.2 },
+  falseVerdicts: { pairs: 3, rule: 'identity exact', simulated: { hits: 1, of: 10 }, counted: { hits: 0, of: 1 } },
+};
 /** Runs SQL past the query files, as a person with a shell would. */
 function sql(text: string): void {
   const client = new Database(file);
@@ -178,7 +198,7 @@ describe('migrations', () => {
   it('of another version are refused', () => {
     store.close();
     sql("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)");
-    expect(() => openStore(file)).toThrow(/has 7 migrations and these sources have 6.*next:/);
+    expect(() => openStore(file)).toThrow(/has 9 migrations and these sources have 8.*next:/);
     sql("DELETE FROM __drizzle_migrations WHERE hash = 'later'");
     store = openStore(file);
   });
@@ -187,6 +207,8 @@ describe('migrations', () => {
 it('never changes what was sealed, measured or corrected', () => {
   fill();
   addCorrection(store.queries, { run: 'r0123456789', figure: 'run/pairs', text: 'too few', at: AT });
+  addCalibrations(store.queries, [calibration]);
+  expect(listCalibrations(store.queries, 'b60')).toMatchObject([{ at: AT, floorPercent: 1.2, driver: 'd', calibration }]);
   for (const [change, refusal] of [
     ["UPDATE runs SET rule = '{}'", 'sealed run'],
     ["UPDATE runs SET seal_text = 'x'", 'sealed run'],
@@ -199,6 +221,8 @@ it('never changes what was sealed, measured or corrected', () => {
     ['DELETE FROM events', 'append-only'],
     ["UPDATE corrections SET text = 'x'", 'append-only'],
     ['DELETE FROM corrections', 'append-only'],
+    ['UPDATE calibrations SET floor_percent = 0', 'append-only'],
+    ['DELETE FROM calibrations', 'append-only'],
   ] as const) {
     expect(() => sql(change)).toThrow(refusal);
   }

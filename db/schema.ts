@@ -2,9 +2,10 @@
  * Every table. SQLite is the truth of fleet: what stands here happened, and Redis can be rebuilt from it.
  *
  * Times are ISO 8601 text in UTC. JSON columns hold protocol types. Rows that seal a run (runs' rule and seal, arms, planned legs)
- * rows that were measured (leg results, events), corrections and imports never change: triggers of migrations 0001, 0003 and 0005.
+ * and rows that were measured (leg results, events, calibrations), corrections and imports never change: triggers of migrations 0001, 0003, 0005 and 0007.
  */
-import { foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { foreignKey, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { Calibration } from '../coordinator/protocol/calibration.ts';
 import type { Manifest, ManifestSuite } from '../coordinator/protocol/manifest.ts';
 import type { LegMeasure, Rule, RunView } from '../coordinator/protocol/run.ts';
 import type { AttemptState, JobState } from '../coordinator/protocol/states.ts';
@@ -227,4 +228,24 @@ export const imports = sqliteTable(
     view: text('view', { mode: 'json' }).$type<RunView>().notNull(),
   },
   (table) => [uniqueIndex('imports_sha256').on(table.sha256), index('imports_submitted').on(table.submittedAt)],
+);
+
+/** A/A calibrations of devices, a case each; append-only. `at` is when the last leg began. */
+export const calibrations = sqliteTable(
+  'calibrations',
+  {
+    run: text('run')
+      .notNull()
+      .references(() => runs.id),
+    device: text('device').notNull(),
+    suite: text('suite').notNull(),
+    caseName: text('case_name').notNull(),
+    at: text('at').notNull(),
+    head: text('head').notNull(),
+    driver: text('driver').notNull(),
+    evidence: text('evidence').$type<Evidence>().notNull(),
+    floorPercent: real('floor_percent').notNull(),
+    calibration: text('calibration', { mode: 'json' }).$type<Calibration>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.run, table.device, table.suite, table.caseName] }), index('calibrations_device').on(table.device, table.at)],
 );

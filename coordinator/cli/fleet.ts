@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { FLEET_EXIT } from '../protocol/errors.ts';
 import { registerAgent } from './agent.ts';
+import { registerCalibrate } from './calibrate.ts';
 import { CliError, errorLine } from './cli-error.ts';
 import { registerCorrect } from './correct.ts';
 import { registerDemo } from './demo.ts';
@@ -42,6 +43,7 @@ for (const register of [
   registerCorrect,
   registerImport,
   registerPairs,
+  registerCalibrate,
   registerForecasts,
   registerDevices,
   registerUp,

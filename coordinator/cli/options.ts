@@ -47,12 +47,12 @@ export function runArgument(text: string): string {
 }
 
 /** Reads a comma-separated list of names that each have a form. @throws CliError with the form, for the first that has another. */
-export function namesOf(flag: string, form: z.ZodType<string>): (text: string) => string[] {
+export function namesOf(flag: string, form: z.ZodType<string>, command = 'submit'): (text: string) => string[] {
   return (text) => {
     const list = names(text);
     for (const name of list) {
       const read = form.safeParse(name);
-      if (!read.success) throw new CliError(`${flag} ${name}: ${read.error.issues[0]!.message}`, 'fleet submit --help');
+      if (!read.success) throw new CliError(`${flag} ${name}: ${read.error.issues[0]!.message}`, `fleet ${command} --help`);
     }
     return list;
   };

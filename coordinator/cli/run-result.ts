@@ -2,6 +2,7 @@
 import { worstExit } from '../core/exit.ts';
 import type { RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import { aaLine, calibrationTable } from './calibration-table.ts';
 import { plain, print, table } from './output.ts';
 
 /** What `submit --wait`, `watch` and `demo` print with `--json`. */
@@ -14,10 +15,15 @@ export interface RunResult {
   readonly verdicts: readonly VerdictResult[];
   /** What was appended to figures of the run. */
   readonly corrections: NonNullable<RunView['corrections']>;
-  /** The exit status that the verdicts call for: 0, 1 or 3. */
+  /** An A/A calibration: what it gave, a case each, and what the head's gain over itself was. Its verdict words are about the device. */
+  readonly calibrated?: NonNullable<RunView['calibrated']>;
+  readonly selfGains?: readonly string[];
+  /** The exit status that the verdicts call for: 0, 1 or 3. Of an A/A calibration: 0 once every case has its figures, else 3. */
   readonly exit: 0 | 1 | 3;
 }
-interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' | 'evidence' | 'verdict' | 'reason'> {
+interface VerdictResult extends Pick<Verdict, 'device' | 'suite' | 'candidate' | 'evidence' | 'verdict' | 'reason' | 'calibration'> {
+  /** A/A floor and false-verdict rates with their date, a case each; empty where the device has none. */
+  readonly calibrations: NonNullable<Verdict['calibrations']>;
   readonly digests: readonly {
     readonly case: string;
     readonly baseline: string | null;
@@ -48,8 +54,17 @@ export function runResult(view: RunView): RunResult {
     done: view.done,
     verdicts,
     corrections: view.corrections ?? [],
-    exit: worstExit(verdicts.map((entry) => entry.verdict)),
+    ...(view.calibrates ? selfMeasured(view) : { exit: worstExit(verdicts.map((entry) => entry.verdict)) }),
   };
+}
+
+function selfMeasured(view: RunView): Pick<RunResult, 'calibrated' | 'selfGains' | 'exit'> {
+  const calibrated = view.calibrated ?? [];
+  const cases = view.jobs.reduce((sum, job) => sum + new Set(job.legs.map((leg) => leg.case)).size, 0);
+  const selfGains = view.jobs.flatMap((job) =>
+    job.verdicts.flatMap((verdict) => verdict.effects.map((effect) => `${job.device} ${job.suite} ${aaLine(effect)}`)),
+  );
+  return { calibrated, selfGains, exit: view.done && calibrated.length === cases ? 0 : 3 };
 }
 
 /** Prints the table, the reason of each verdict, and the page's address. */
@@ -70,13 +85,23 @@ export function printResult(result: RunResult, page = 'page'): void {
     ),
   );
   print('');
-  for (const entry of result.verdicts) print(`${entry.device} ${entry.suite}${several ? ` ${entry.candidate}` : ''}: ${plain(entry.reason)}`);
+  for (const entry of result.verdicts) {
+    print(`${entry.device} ${entry.suite}${several ? ` ${entry.candidate}` : ''}: ${plain(entry.reason)}`);
+    if (entry.gains.length > 0 && result.calibrated === undefined) print(`  ${plain(entry.calibration)}`);
+  }
+  if (result.calibrated !== undefined) printCalibrated(result.calibrated, result.selfGains ?? []);
   for (const { figure, text } of result.corrections) print(`corrected: ${plain(figure)}: ${plain(text)}`);
   print(`${page}: ${result.url}`);
 }
 
+function printCalibrated(calibrated: NonNullable<RunResult['calibrated']>, selfGains: readonly string[]): void {
+  print('');
+  print(calibrated.length === 0 ? 'A/A calibration: no figures' : calibrationTable(calibrated));
+  for (const line of selfGains) print(plain(line));
+}
+
 function verdictResult(verdict: Verdict): VerdictResult {
-  const { device, suite, candidate, evidence, reason } = verdict;
+  const { device, suite, candidate, evidence, reason, calibration, calibrations = [] } = verdict;
   return {
     device,
     suite,
@@ -84,6 +109,8 @@ function verdictResult(verdict: Verdict): VerdictResult {
     evidence,
     verdict: verdict.verdict,
     reason,
+    calibration,
+    calibrations,
     digests: verdict.identities.map((identity) => ({
       case: identity.case,
       baseline: identity.baselineDigest,

@@ -22,10 +22,20 @@ export function registerStatus(program: Command): void {
       const jobs = view.jobs.map((job) => ({ job: job.job, device: job.device, suite: job.suite, state: job.state, status: jobLine(job, of(job.device)) }));
       if (flags.json) {
         const named = new Set(view.jobs.map((job) => job.device));
-        printJson({ schema: 1, run: view.run, url: view.url, done: view.done, jobs, devices: devices.filter((entry) => named.has(entry.device)) });
+        printJson({
+          schema: 1,
+          run: view.run,
+          url: view.url,
+          ...(view.calibrates ? { calibrates: true } : {}),
+          done: view.done,
+          jobs,
+          devices: devices.filter((entry) => named.has(entry.device)),
+        });
         return;
       }
-      print(`${view.run}  ${view.arms.map((arm) => arm.label).join(' against ')}  ${view.done ? 'done' : 'not done'}  ${view.url}`);
+      print(
+        `${view.run}  ${view.calibrates ? 'A/A calibration of ' : ''}${view.arms.map((arm) => arm.label).join(' against ')}  ${view.done ? 'done' : 'not done'}  ${view.url}`,
+      );
       print(
         table(
           ['device', 'suite', 'status', 'the device now'],
@@ -45,7 +55,7 @@ export function registerStatus(program: Command): void {
             return [
               summary.run + (summary.imported === undefined ? '' : ' (imported)'),
               summary.submittedAt,
-              summary.arms.join(' against '),
+              (summary.calibrates ? 'A/A calibration: ' : '') + summary.arms.join(' against '),
               job.device,
               job.suite,
               status.filter(Boolean).join(', '),

@@ -1,4 +1,4 @@
-/** A submission: heads resolved, missing objects sent, the run created. Used by `fleet submit` and `fleet demo`. */
+/** A submission: heads resolved, missing objects sent, the run created. Used by `fleet submit`, `fleet calibrate` and `fleet demo`. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
@@ -37,9 +37,15 @@ export async function submitRun(client: ApiClient, repository: Repository, arms:
   return client.post('/api/runs', await readySubmission(client, repository, arms, options), submitResponse);
 }
 
+interface MoreArms {
+  /** Heads whose merge is one more arm; none: no such arm. */
+  readonly merge?: readonly string[] | undefined;
+  /** The merge base of the heads is measured too. */
+  readonly mergeBase?: boolean | undefined;
+}
+
 /**
  * A submission that only has to be posted: heads resolved and sent.
- * @param more.merge heads whose merge is one more arm; none: no such arm. `more.mergeBase`: the merge base of the heads is measured too.
  * @throws CliError with the exit status that the refusal calls for.
  */
 export async function readySubmission(
@@ -47,8 +53,20 @@ export async function readySubmission(
   repository: Repository,
   arms: readonly Arm[],
   options: RunOptions,
-  more: { readonly merge?: readonly string[] | undefined; readonly mergeBase?: boolean | undefined } = {},
+  more: MoreArms = {},
 ): Promise<SubmitRequest> {
+  const request: SubmitRequest = { ...options, ...(await sendArms(client, repository, arms, more)), key: randomUUID() };
+  assertSendable(request);
+  return request;
+}
+
+/** Resolves arms, and sends what the coordinator lacks of them. @throws CliError as `readySubmission`. */
+export async function sendArms(
+  client: ApiClient,
+  repository: Repository,
+  arms: readonly Arm[],
+  more: MoreArms = {},
+): Promise<Pick<SubmitRequest, 'arms' | 'mergeBase'>> {
   const scratch = mkdtempSync(path.join(os.tmpdir(), 'fleet-send-'));
   try {
     const resolved = resolveArms(repository, arms);
@@ -57,9 +75,7 @@ export async function readySubmission(
     const source = merged?.repository ?? repository;
     const all = more.mergeBase ? withMergeBase(source, named) : { arms: named };
     await sendHeads(client, source, [...new Set(all.arms.map((arm) => arm.head))], scratch);
-    const request: SubmitRequest = { ...options, ...all, key: randomUUID() };
-    assertSendable(request);
-    return request;
+    return all;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

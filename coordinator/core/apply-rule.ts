@@ -1,7 +1,6 @@
 /** The sealed rule applied to one case's gains: each condition with the figure that it was held against. */
 import type { Rule, RuleClause } from '../protocol/run.ts';
 import { hodgesLehmann } from './hodges-lehmann.ts';
-import type { Calibration } from './judge-input.ts';
 import { pairsToReach, signFlipP, smallestP } from './sign-flip.ts';
 import { median } from './statistics.ts';
 
@@ -24,9 +23,12 @@ interface Answer {
 /** The fewest pairs with an interval of 95 %. */
 const INTERVAL_PAIRS = 6;
 
-/** @param gains of the case's pairs, percent, at least one. */
-export function applyRule(rule: Rule, gains: readonly number[], calibration: Calibration | null): RuleAnswer {
-  const answers = rule.clauses.flatMap((clause) => answer(clause, gains, calibration) ?? []);
+/**
+ * @param gains of the case's pairs, percent, at least one.
+ * @param floorPercent the A/A floor; null: the device has none.
+ */
+export function applyRule(rule: Rule, gains: readonly number[], floorPercent: number | null): RuleAnswer {
+  const answers = rule.clauses.flatMap((clause) => answer(clause, gains, floorPercent) ?? []);
   const open = answers.flatMap((item) => item.morePairs ?? []);
   return {
     met: answers.every((item) => item.holds || item.morePairs !== undefined),
@@ -41,11 +43,11 @@ function percent(value: number): string {
 }
 
 /** Null: the condition asks for a floor that the device does not have; the verdict says so in its calibration. */
-function answer(clause: RuleClause, gains: readonly number[], calibration: Calibration | null): Answer | null {
+function answer(clause: RuleClause, gains: readonly number[], floorPercent: number | null): Answer | null {
   const { subject, op } = clause;
-  if (clause.value === 'floor' && calibration === null) return null;
   const floor = clause.value === 'floor';
-  const bound = clause.value === 'floor' ? calibration!.floorPercent : clause.value;
+  const bound = clause.value === 'floor' ? floorPercent : clause.value;
+  if (bound === null) return null;
   const held = (name: string, value: number): Answer => {
     const holds = compare(value, op, bound);
     if (floor) return { holds, note: `${subject === 'median' ? '' : `${name} `}${WORDS[holds ? op : NOT[op]]} the A/A floor ${percent(bound)}` };

@@ -28,7 +28,7 @@ const RUNS = 2000;
 
 describe.each(DISTRIBUTIONS)('%s', (_, legs) => {
   it.each([3, 5])('the stated false-verdict rate lies within the interval of 2,000 fresh runs, %i pairs', (pairs) => {
-    const simulation = { pairs, rule: DEFAULT_RULE, calibration: null };
+    const simulation = { pairs, rule: DEFAULT_RULE, floorPercent: null };
     const stated = simulateFalseVerdicts(legs, { ...simulation, runs: 10_000, seed: 1 });
     const fresh = simulateFalseVerdicts(legs, { ...simulation, runs: RUNS, seed: 2 });
     const { low, high } = rateInterval(fresh);
@@ -95,7 +95,7 @@ describe('a mode planted in 1 of 16 legs', () => {
 });
 
 it('a simulation is fixed by its seed', () => {
-  const simulation = { pairs: 3, rule: DEFAULT_RULE, calibration: null, runs: 500 };
+  const simulation = { pairs: 3, rule: DEFAULT_RULE, floorPercent: null, runs: 500 };
   const legs = RECORDED_LEGS[1]!.legs;
   expect(simulateFalseVerdicts(legs, { ...simulation, seed: 7 })).toEqual(simulateFalseVerdicts(legs, { ...simulation, seed: 7 }));
   expect(simulateFalseVerdicts(legs, { ...simulation, seed: 8 })).not.toEqual(simulateFalseVerdicts(legs, { ...simulation, seed: 7 }));

@@ -3,10 +3,8 @@
  * and judging the pairs by the very code that judges a run.
  */
 import type { Rule } from '../protocol/run.ts';
-import { caseEffect, type TimedPair } from './effect.ts';
+import { decideCase, type TimedPair } from './effect.ts';
 import type { Share } from './fisher.ts';
-import type { Calibration } from './judge-input.ts';
-import { planLegs } from './plan.ts';
 import { randomBelow, randomFrom } from './random.ts';
 
 /** Draws the time of one leg, ms. */
@@ -20,17 +18,21 @@ export function drawFrom(random: () => number, legsMs: readonly number[]): DrawL
 
 /** One case's pairs in the planned order, their times drawn leg by leg in that order. */
 export function simulatePairs(pairs: number, baseline: DrawLeg, candidate: DrawLeg): TimedPair[] {
-  const legs = planLegs({ arms: 2, cases: ['simulated'], timed: true, pairs }).map((leg) => ({ ...leg, ms: leg.arm === 0 ? baseline() : candidate() }));
   return Array.from({ length: pairs }, (_, i) => {
-    const [base, other] = [0, 1].map((arm) => legs.find((leg) => leg.pair === i + 1 && leg.arm === arm)!);
-    return { pair: i + 1, baselineLeg: base!.index, candidateLeg: other!.index, baselineMs: base!.ms, candidateMs: other!.ms };
+    // The order of seed 0: odd pairs run the baseline first.
+    const baselineFirst = i % 2 === 0;
+    const first = baselineFirst ? baseline() : candidate();
+    const second = baselineFirst ? candidate() : baseline();
+    const [baselineLeg, candidateLeg] = baselineFirst ? [2 * i, 2 * i + 1] : [2 * i + 1, 2 * i];
+    return { pair: i + 1, baselineLeg, candidateLeg, baselineMs: baselineFirst ? first : second, candidateMs: baselineFirst ? second : first };
   });
 }
 
 export interface Simulation {
   readonly pairs: number;
   readonly rule: Rule;
-  readonly calibration: Calibration | null;
+  /** The A/A floor; null: none. */
+  readonly floorPercent: number | null;
   readonly runs: number;
   readonly seed: number;
 }
@@ -39,12 +41,12 @@ export interface Simulation {
  * Counts runs that a rule would call met although both arms are the same.
  * @param legsMs the device's own legs of one case, ms. @returns how many of the simulated runs were met; undecided ones were not.
  */
-export function simulateFalseVerdicts(legsMs: readonly number[], { pairs, rule, calibration, runs, seed }: Simulation): Share {
+export function simulateFalseVerdicts(legsMs: readonly number[], { pairs, rule, floorPercent, runs, seed }: Simulation): Share {
   const draw = drawFrom(randomFrom(seed), legsMs);
   let hits = 0;
   for (let run = 0; run < runs; run++) {
-    const { effect, undecided } = caseEffect('simulated', 'simulated', simulatePairs(pairs, draw, draw), rule, calibration);
-    if (undecided === null && effect.ruleMet) hits++;
+    const { ruleMet, undecided } = decideCase('simulated', simulatePairs(pairs, draw, draw), rule, floorPercent);
+    if (undecided === null && ruleMet) hits++;
   }
   return { hits, of: runs };
 }

@@ -3,6 +3,7 @@
  *
  *   DEVICE/SUITE#N/CASE/pair-2/gainPercent   of the Nth comparison, as forecasts count them
  *   DEVICE/SUITE#N/CASE/medianPercent        DEVICE/SUITE#N/verdict        DEVICE/SUITE#N/contract/KERNEL/status
+ *   DEVICE/SUITE#N/calibrations-1/floorPercent                             DEVICE/SUITE/CASE/calibration/floor/percent
  *   DEVICE/SUITE/leg-3/wallMs                run/arm-0/tree                run/coverage/DEVICE/SUITE/ARM/status
  */
 import { pairName, verdictName } from '../protocol/figures.ts';
@@ -17,7 +18,8 @@ export interface Figure {
 /** Every figure that report and page show of a run: what was asked first, then what was measured, what was concluded, and what that covers. */
 export function figuresOf(view: RunView): Figure[] {
   const coverage = view.coverage.flatMap(({ device, suite, arm, ...cell }) => flat(`run/coverage/${device}/${suite}/${arm}`, cell));
-  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...coverage];
+  const calibrated = (view.calibrated ?? []).flatMap(({ device, suite, case: name, ...rest }) => flat(`${device}/${suite}/${name}/calibration`, rest));
+  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...calibrated, ...coverage];
 }
 
 function figuresOfJob(job: JobView): Figure[] {
@@ -46,7 +48,14 @@ function figuresOfRun(view: RunView): Figure[] {
   return [
     ...view.arms.flatMap((arm, at) => flat(`run/arm-${at}`, arm)),
     ...flat('run', { submittedAt: view.submittedAt, pairs: view.pairs, rule: view.rule.text, forecast: view.forecast?.text ?? null }),
-    ...flat('run', { extends: view.extends ?? null, stack: view.stack ?? false, seed: view.seed, mergeBase: view.mergeBase, seal: view.seal }),
+    ...flat('run', {
+      extends: view.extends ?? null,
+      stack: view.stack ?? false,
+      seed: view.seed,
+      mergeBase: view.mergeBase,
+      calibrates: view.calibrates,
+      seal: view.seal,
+    }),
   ];
 }
 

@@ -1,5 +1,7 @@
 /** The last two questions of a verdict, once the output is the same: does the sealed rule hold of every case, and how large is the effect? */
+import type { CalibrationUse } from '../protocol/calibration.ts';
 import type { Effect, VerdictWord } from '../protocol/verdict.ts';
+import { useCalibration, type CalibratedCase } from './calibration.ts';
 import { caseEffect, type TimedPair } from './effect.ts';
 import type { JudgeInput } from './judge-input.ts';
 
@@ -8,6 +10,15 @@ export interface TimedCase {
   readonly case: string;
   readonly metric: string;
   readonly pairs: readonly TimedPair[];
+  /** What its legs say they ran on, and when the first of them began. */
+  readonly ran: Pick<CalibratedCase, 'driver' | 'model' | 'at'>;
+}
+
+interface GainFindings {
+  readonly word: VerdictWord;
+  readonly reason: string;
+  readonly effects?: Effect[];
+  readonly calibrations?: CalibrationUse[];
 }
 
 /** Pairs in run order. A pair is a baseline and a candidate leg that the plan numbered alike. @param legs of one case. */
@@ -25,17 +36,36 @@ export function timedPairs(legs: readonly { index: number; arm: number; pair: nu
  * Judges the gains of all cases by the sealed rule; the worst case decides.
  * @param same what is known of the output, such as `every digest equal`.
  */
-export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same: string): { word: VerdictWord; reason: string; effects?: Effect[] } {
+export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same: string): GainFindings {
   const short = cases.find((item) => item.pairs.length < input.pairs);
   if (short !== undefined) return { word: 'void', reason: `${short.case} holds ${short.pairs.length} of ${input.pairs} pairs` };
-  const judged = cases.map((item) => caseEffect(item.case, item.metric, item.pairs, input.rule, input.calibration));
+  const calibrations = cases.flatMap((item) => usedFor(input, item) ?? []);
+  const floorOf = (name: string): number | null => calibrations.find((use) => use.case === name)?.floorPercent ?? null;
+  const judged = cases.map((item) => caseEffect(item.case, item.metric, item.pairs, input.rule, floorOf(item.case)));
   const effects = judged.map((item) => item.effect);
+  const found = { effects, calibrations };
   const failed = judged.filter((item) => item.undecided === null && !item.effect.ruleMet);
-  if (failed.length > 0) return { word: 'rule-not-met', reason: failed.map(({ effect }) => `${effect.case}: ${effect.ruleNote}`).join('; '), effects };
+  if (failed.length > 0) return { word: 'rule-not-met', reason: failed.map(({ effect }) => `${effect.case}: ${effect.ruleNote}`).join('; '), ...found };
   const open = judged.flatMap((item) => (item.undecided === null ? [] : [item.undecided]));
-  if (open.length > 0) return { word: 'undecided', reason: open.join('; '), effects };
+  if (open.length > 0) return { word: 'undecided', reason: open.join('; '), ...found };
   const p = Math.max(...effects.map((effect) => effect.signFlipP));
-  const floor = input.calibration === null ? 'no A/A calibration' : `above the A/A floor of ${input.calibration.floorPercent} %`;
   const met = effects.map((effect) => `${effect.case} ${effect.ruleNote.split(',', 1)[0]!}`).join('; ');
-  return { word: 'rule-met', reason: `${met}; ${same}; p ${Number(p.toPrecision(3))}, ${floor}`, effects };
+  return { word: 'rule-met', reason: `${met}; ${same}; p ${Number(p.toPrecision(3))}, ${floorWords(cases, calibrations)}`, ...found };
+}
+
+/** The sealed calibration of a case, held against what its legs ran on. */
+function usedFor({ suite, adapter, rule, calibration }: JudgeInput, { case: name, pairs, ran }: TimedCase): CalibrationUse | null {
+  const known = calibration?.cases.find((item) => item.case === name);
+  if (known === undefined) return null;
+  const judged = { suite, case: name, args: known.args, adapter: adapter ?? null, ...ran, driver: ran.driver ?? calibration!.driver };
+  return useCalibration(known.measured, judged, pairs.length, rule);
+}
+
+/** `above the A/A floor of 0.42 %`, or what keeps that from being said of every case. */
+function floorWords(cases: readonly TimedCase[], calibrations: readonly CalibrationUse[]): string {
+  if (calibrations.length === 0) return 'no A/A calibration';
+  const floors = `the A/A floor of ${calibrations.map((use) => `${Number(use.floorPercent.toFixed(2))} %`).join(' and ')}`;
+  const stale = calibrations.some((use) => use.stale !== null) ? ', which is stale' : '';
+  const without = cases.filter((item) => !calibrations.some((use) => use.case === item.case)).map((item) => item.case);
+  return `above ${floors}${stale}${without.length === 0 ? '' : `; no A/A calibration of ${without.join(', ')}`}`;
 }

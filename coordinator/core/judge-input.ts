@@ -1,5 +1,6 @@
 /** What a verdict is computed from: the sealed rule, and what is stored of one job's accepted attempt. Nothing else. */
 import type { Evidence } from '../../engine/protocol.ts';
+import type { CalibrationMeasured } from '../protocol/calibration.ts';
 import type { ManifestSuite } from '../protocol/manifest.ts';
 import type { Forecast, LegMeasure, PlannedLeg, Rule } from '../protocol/run.ts';
 
@@ -13,12 +14,12 @@ export interface JudgedLeg extends PlannedLeg {
   readonly log: string | null;
 }
 
-/** The device's own noise, from heads measured against themselves. */
-export interface Calibration {
-  /** Largest |median gain| that an A/A series of this device showed, percent. */
-  readonly floorPercent: number;
-  /** Where it comes from, such as `A/A run r3k9x0c2wqz`. */
-  readonly source: string;
+/** What is known of the device's own noise, as sealed with the run. */
+export interface JudgedNoise {
+  /** The driver that the device was registered with at submission; null: unknown. Records, where there are any, know better. */
+  readonly driver: string | null;
+  /** A case without an entry has no calibration. */
+  readonly cases: readonly { readonly case: string; readonly args: readonly string[]; readonly measured: CalibrationMeasured }[];
 }
 
 /** One job and one candidate arm. Hand in all of the job's legs; the other candidates' are ignored. */
@@ -53,6 +54,6 @@ export interface JudgeInput {
   readonly mergeBase?: { readonly label: string; readonly legs: readonly JudgedLeg[] };
   /** Cases that only one arm's manifest has, or has otherwise, with why. They are shown, and never `same`. */
   readonly notComparable?: readonly { readonly case: string; readonly note: string }[];
-  /** Null: the device has no A/A calibration. */
-  readonly calibration: Calibration | null;
+  /** Null: the run was sealed without (by an earlier version, or as an A/A run), and no floor is asked for. */
+  readonly calibration: JudgedNoise | null;
 }

@@ -4,8 +4,8 @@ import type { ManifestSuite } from '../protocol/manifest.ts';
 import type { Verdict } from '../protocol/verdict.ts';
 import { canonicalJson } from './canonical.ts';
 import { comparedCount, comparisonLabel, comparisonsOf, type Comparison } from './comparisons.ts';
-import type { JudgedLeg } from './judge-input.ts';
-import { readSeal, sealedArms } from './sealed.ts';
+import type { JudgedLeg, JudgedNoise } from './judge-input.ts';
+import { readSeal, sealedArms, sealedNoise } from './sealed.ts';
 import { judge, notRunVerdict, refusedVerdict } from './verdict.ts';
 
 /** A run as far as its verdicts depend on it. */
@@ -43,7 +43,8 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
   const { device, suite, evidence } = job;
   if (broken !== null) return compared.map(({ arm, label: candidate }) => ({ arm, verdict: refusedVerdict({ device, suite, candidate, evidence }, broken) }));
   // The rule comes from the sealed text, which `broken` says is held to its hash.
-  const { rule, forecast, stack, mergeBase } = readSeal(run.sealText);
+  const { rule, forecast, stack, mergeBase, calibrates } = readSeal(run.sealText);
+  const calibration = noiseOf(run.sealText, job);
   const arms = sealedArms(run.sealText);
   return compared.map(({ arm, label, baseline, candidate }) => {
     const absent = [candidate, baseline].find((position) => !job.arms.includes(position));
@@ -70,11 +71,29 @@ export function judgeJobOf(run: JudgedRun, job: JudgedJob, legs: readonly Judged
       notComparable: job.notComparable
         .filter((item) => item.arm === candidate || (item.arm === baseline && baseline > 0))
         .map((item) => ({ case: item.case, note: item.note })),
-      calibration: null,
+      calibration,
     });
-    return { arm, verdict };
+    return { arm, verdict: calibrates ? ofDevice(verdict) : verdict };
   });
 }
+
+/** The calibrations that were sealed for a job's cases. */
+function noiseOf(sealText: string, { device, suite, spec }: JudgedJob): JudgedNoise | null {
+  const { drivers, calibrations } = sealedNoise(sealText);
+  if (calibrations === null) return null;
+  const own = calibrations.filter((item) => item.device === device && item.suite === suite);
+  return {
+    driver: drivers[device] ?? null,
+    cases: own.map(({ case: name, measured }) => ({ case: name, args: spec.cases.find((item) => item.name === name)?.args ?? [], measured })),
+  };
+}
+
+/** A verdict of an A/A run is about the device: wherever its reason is read, it says so. */
+export const ofDevice = (verdict: Verdict): Verdict => ({
+  ...verdict,
+  reason: `A/A calibration, both arms are one head: ${verdict.reason}`,
+  calibration: 'this run measures the A/A floor itself',
+});
 
 type SealedArm = ReturnType<typeof sealedArms>[number];
 

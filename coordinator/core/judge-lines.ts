@@ -25,7 +25,7 @@ const ORDER = ['new-failure', 'output-differs', 'pre-existing', 'fixed', 'same']
 export function judgeLines(
   input: JudgeInput,
   legs: readonly ReadLeg[],
-): Pick<Verdict, 'lines'> & Partial<Pick<Verdict, 'effects'>> & { word: VerdictWord; reason: string } {
+): Pick<Verdict, 'lines'> & Partial<Pick<Verdict, 'effects' | 'calibrations'>> & { word: VerdictWord; reason: string } {
   const base = readMergeBase(input);
   const findings = [...new Set(legs.map((leg) => leg.case))].map((name) => {
     const own = legs.filter((leg) => leg.case === name);
@@ -78,6 +78,7 @@ function timedCases(input: JudgeInput, legs: readonly ReadLeg[]): TimedCase[] | 
   return [...new Set(times.map((leg) => leg.case))].map((name) => ({
     case: name,
     metric,
+    ran: { driver: null, model: null, at: legs.find((leg) => leg.case === name)!.measure.startedAt },
     pairs: timedPairs(
       times.filter((leg) => leg.case === name),
       input.candidateArm,

@@ -2,6 +2,7 @@
 import type { Receipt, ReceiptJob, ReceiptRun } from '../protocol/receipt.ts';
 import { rule as ruleShape, type JobView, type RunView } from '../protocol/run.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import { byCase, calibratingRun, calibrationsOf } from './calibrate.ts';
 import { sha256Hex } from './canonical.ts';
 import { coverageOf, shownCoverage } from './coverage.ts';
 import type { JudgedLeg } from './judge-input.ts';
@@ -37,6 +38,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
     pairs: run.pairs,
     ...termsOf(text, run),
     seal: { sha256: run.seal.sha256, at: run.seal.at, text, broken },
+    ...(broken === null ? calibratedOf(files, run, jobs) : {}),
     done: run.jobs.every((job) => job.state === 'judged' || job.state === 'failed'),
     jobs: views,
     coverage: shownCoverage([...run.jobs.flatMap((job) => coverageOf(job, labels)), ...run.coverageNotRun], views),
@@ -44,7 +46,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
   };
 }
 
-function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase'> {
+function termsOf(text: string, run: ReceiptRun): Pick<RunView, 'rule' | 'forecast' | 'extends' | 'stack' | 'seed' | 'mergeBase' | 'calibrates'> {
   try {
     return readSeal(text);
   } catch {
@@ -116,6 +118,14 @@ function viewJob(files: ReceiptFiles, run: ReceiptRun, job: ReceiptJob, verdicts
   const { device, suite, spec, state, evidence, adapter, note, attempts, acceptedAttempt } = job;
   const legs = judgedLegs(files, run, job).map((leg) => ({ ...leg, log: hash(leg.log), records: hash(leg.records) }));
   return { job: `${run.run}.${device}.${suite}`, device, suite, kind: spec.kind, state, evidence, adapter, note, attempts, acceptedAttempt, legs, verdicts };
+}
+
+/** What an A/A run gave, computed anew; nothing of another run. */
+function calibratedOf(files: ReceiptFiles, run: ReceiptRun, jobs: readonly { job: ReceiptJob; verdicts: Verdict[] }[]): Pick<RunView, 'calibrated'> {
+  const text = fileText(files, sealFile(run.run));
+  if (!readSeal(text).calibrates) return {};
+  const of = calibratingRun(run.run, text);
+  return { calibrated: jobs.flatMap(({ job, verdicts }) => calibrationsOf(of, job, verdicts[0], judgedLegs(files, run, job))).toSorted(byCase) };
 }
 
 /** A contract failure withholds the gains of its device's other jobs. */

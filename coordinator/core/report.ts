@@ -29,7 +29,7 @@ interface Section {
 export function renderMarkdown(view: RunView): string {
   const named = view.jobs.flatMap((job) => job.verdicts.map((verdict, at): Named => [verdictName(job, at), verdict]));
   const verdicts = named.map(([, verdict]) => verdict);
-  const head = [title(view), importedNote(view), verdictTable(view), evidenceNote(view), correctionList(view, code), coverage(view)]
+  const head = [title(view), importedNote(view), calibratedNote(view), verdictTable(view), evidenceNote(view), correctionList(view, code), coverage(view)]
     .filter(Boolean)
     .join('\n\n');
   const sections: Section[] = [
@@ -78,6 +78,25 @@ function importedNote(view: RunView): string {
       ? 'a receipt of another coordinator, whose figures follow from its raw files'
       : 'bare engine records: **no lock, no sealed rule, no head recorded**';
   return `**Imported** ${at} from ${what} (SHA-256 ${code(sha256)}). Read-only.`;
+}
+
+/** That the run is an A/A calibration, and what it gave. */
+function calibratedNote(view: RunView): string {
+  if (!view.calibrates) return '';
+  const rows = (view.calibrated ?? []).map(({ device, evidence, suite, case: name, at, driver, baselineMs, floor, falseVerdicts }) => [
+    device,
+    marked(evidence),
+    code(`${suite}/${name}`),
+    `${percent(floor.percent)} of ${floor.pairs} pairs${marks(view, `${device}/${suite}/${name}/calibration/floor`)}`,
+    share(falseVerdicts.simulated),
+    share(falseVerdicts.counted),
+    `${at.slice(0, 10)}, ${baselineMs.length} pairs`,
+    code(driver),
+  ]);
+  const what = '**A/A calibration**: both arms are one head. It is about the device, and says nothing about any change.';
+  return [what, table(['device', 'evidence', 'case', 'A/A floor', 'rule met, simulated', 'rule met, measured', 'measured', 'driver'], 'lllrrrll', rows)]
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 function verdictTable(view: RunView): string {
@@ -179,7 +198,13 @@ function effects(view: RunView, named: readonly Named[]): string {
     rows,
   );
   if (text === '') return '';
-  const floors = [...new Set(verdicts.filter((verdict) => verdict.effects.length > 0).map((verdict) => `${verdict.device}: ${verdict.calibration}`))];
+  const floors = [
+    ...new Set(
+      verdicts
+        .filter((verdict) => verdict.effects.length > 0)
+        .map((verdict) => `${verdict.device}: ${verdict.calibrations === undefined ? verdict.calibration : code(verdict.calibration, 2000)}`),
+    ),
+  ];
   const besides = verdicts.flatMap((verdict) =>
     verdict.effects.flatMap((effect) => beside(effect, pooledOf(view, verdict, effect)).map((note) => `${verdict.device}, ${code(effect.case)}: ${note}`)),
   );

@@ -9,13 +9,14 @@ import {
   DEFAULT_RULE,
   extension,
   forecast as forecastShape,
-  orderSeed,
   rule as ruleShape,
   type Extension,
   type Forecast,
   type PlannedLeg,
   type Rule,
 } from '../protocol/run.ts';
+import { sealedCalibration, type SealedCalibration } from '../protocol/calibration.ts';
+import { orderSeed } from '../protocol/ids.ts';
 import { canonicalJson, sha256Hex } from './canonical.ts';
 import { ruleOf } from './rule.ts';
 
@@ -45,6 +46,9 @@ const sealedText = z.discriminatedUnion('schema', [
     stack: z.boolean().optional(),
     mergeBase: z.int().min(0).optional(),
     seed: orderSeed.optional(),
+    calibrates: z.literal(true).optional(),
+    drivers: z.record(z.string(), z.string()).optional(),
+    calibrations: z.array(sealedCalibration).optional(),
     ...rest,
   }),
 ]);
@@ -60,14 +64,31 @@ export interface SealedTerms {
   readonly mergeBase?: number;
   /** What the order of legs was planned with; absent from seals of earlier versions, whose order is that of seed 0. */
   readonly seed?: number;
+  /** An A/A calibration. */
+  readonly calibrates?: true;
 }
 
 /** What decides a run, from the sealed text alone. @throws Error when the text is none that fleet ever sealed. */
 export function readSeal(text: string): SealedTerms {
   const sealed = sealedText.parse(JSON.parse(text));
   if (sealed.schema === 1) return { rule: fromSchema1(sealed.rule), forecast: null, extends: null, stack: false };
-  const { rule, forecast, extends: added = null, stack = false, seed, mergeBase } = sealed;
-  return { rule, forecast, extends: added, stack, ...(seed === undefined ? {} : { seed }), ...(mergeBase === undefined ? {} : { mergeBase }) };
+  const { rule, forecast, extends: added = null, stack = false, seed, mergeBase, calibrates } = sealed;
+  const given = Object.fromEntries(Object.entries({ seed, mergeBase, calibrates }).filter(([, value]) => value !== undefined));
+  return { rule, forecast, extends: added, stack, ...given };
+}
+
+/** What the seal says of the devices' own noise. */
+export interface SealedNoise {
+  /** Driver that each device was registered with at submission; a device of an earlier version's seal is not there. */
+  readonly drivers: Readonly<Record<string, string>>;
+  /** Null: the seal is of an earlier version, or of an A/A calibration, and verdicts use no floor. */
+  readonly calibrations: readonly SealedCalibration[] | null;
+}
+
+/** @throws Error as `readSeal` does. */
+export function sealedNoise(text: string): SealedNoise {
+  const sealed = sealedText.parse(JSON.parse(text));
+  return sealed.schema === 1 ? { drivers: {}, calibrations: null } : { drivers: sealed.drivers ?? {}, calibrations: sealed.calibrations ?? null };
 }
 
 /** The arms as sealed. @throws Error as `readSeal` does. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { verdict as verdictSchema, type Verdict } from '../protocol/verdict.ts';
 import { worstExit } from './exit.ts';
-import { contractJob, decodeJob, linesJob, measure, withLeg } from './testing/jobs.ts';
+import { contractJob, decodeJob, linesJob, measure, measuredNoise, noiseOf, withLeg } from './testing/jobs.ts';
 import { adapter, control, decode, kernel, recordsFile } from './testing/records.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { parseRule } from './rule.ts';
@@ -175,9 +175,36 @@ describe('4 and 5: rule and effect', () => {
   });
 
   it('is not met at or below the device’s A/A floor', () => {
-    const calibration = { floorPercent: 5, source: 'A/A run r0000000000' };
-    expect(judged(gains([5, 5, 5], { calibration }))).toMatchObject({ verdict: 'rule-not-met', calibration: 'A/A floor 5 % (A/A run r0000000000)' });
-    expect(judged(gains([6, 6, 6], { calibration })).verdict).toBe('rule-met');
+    const calibration = noiseOf(measuredNoise('story', 6));
+    const floor = judged(gains([9, 9, 9], { calibration })).calibrations![0]!.floorPercent;
+    expect(floor).toBeGreaterThan(4);
+    const below = judged(gains(Array<number>(3).fill(floor - 0.01), { calibration }));
+    expect(below).toMatchObject({ verdict: 'rule-not-met', effects: [{ ruleMet: false }] });
+    expect(below.reason).toContain('not above the A/A floor');
+    const above = judged(gains(Array<number>(3).fill(floor + 0.01), { calibration }));
+    expect(above.verdict).toBe('rule-met');
+    expect(above.reason).toMatch(/, above the A\/A floor of [\d.]+ %\.$/);
+    expect(above.calibration).toMatch(/^story: A\/A floor [\d.]+ % of 3 pairs; .* \(run r2a8d11m4kp, 2026-11-20, 20 pairs\)$/);
+  });
+
+  it('asks for a stale floor too, and says that it is stale', () => {
+    const calibration = noiseOf(measuredNoise('story', 6, { driver: 'test driver 0.9' }));
+    expect(judged(gains([4, 4, 4], { calibration })).verdict).toBe('rule-not-met');
+    const met = judged(gains([20, 20, 20], { calibration }));
+    expect(met.reason).toMatch(/above the A\/A floor of [\d.]+ %, which is stale\.$/);
+    expect(met.calibrations![0]!.stale).toBe('the driver was test driver 0.9, and is test driver 1.0');
+    expect(met.calibration).toMatch(/; STALE: the driver was .*\. next: fleet calibrate --device swiftshader$/);
+  });
+
+  it('says which case has no calibration, and that a device has none at all', () => {
+    const two = decodeJob((leg) => [decode({ prompt: leg.case, totalMs: leg.arm === 0 ? 1000 : 800 })], {
+      cases: ['story', 'unicode'],
+      calibration: noiseOf(measuredNoise('story', 1)),
+    });
+    expect(judged(two).reason).toMatch(/; no A\/A calibration of unicode\.$/);
+    const none = judged(gains([20, 20, 20], { calibration: noiseOf() }));
+    expect(none).toMatchObject({ verdict: 'rule-met', calibration: 'no A/A calibration. next: fleet calibrate --device swiftshader' });
+    expect(none).not.toHaveProperty('calibrations');
   });
 
   it('two pairs decide nothing, and the reason says how many more are needed', () => {

@@ -6,6 +6,8 @@
 import type { DecodeRecord } from '../../engine/protocol.ts';
 import type { Identity, Verdict, VerdictWord } from '../protocol/verdict.ts';
 import { seal } from './canonical.ts';
+import { modelOf } from './calibrate.ts';
+import { usesText } from './calibration.ts';
 import { compareDecode, type DecodedLeg } from './compare-decode.ts';
 import { scoreForecast } from './forecast.ts';
 import { judgeContract } from './judge-contract.ts';
@@ -15,7 +17,10 @@ import { judgeLines } from './judge-lines.ts';
 import { machineDefect, stateDifferences } from './machine-state.ts';
 import { checkLegs, legName, legsOf, type ReadLeg } from './validity.ts';
 
-type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects'>> & { readonly word: VerdictWord; readonly reason: string };
+type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects' | 'calibrations'>> & {
+  readonly word: VerdictWord;
+  readonly reason: string;
+};
 
 /**
  * Judges one candidate arm of one job from what is stored, and nothing else. Pure: the same input gives the same verdict.
@@ -47,7 +52,7 @@ function withStates(findings: Findings, legs: readonly ReadLeg[]): Findings {
 }
 
 /** What identifies a job's candidate that was never measured. */
-export type NotRunInput = Pick<JudgeInput, 'device' | 'suite' | 'candidate' | 'evidence'> & Partial<Pick<JudgeInput, 'calibration'>>;
+export type NotRunInput = Pick<JudgeInput, 'device' | 'suite' | 'candidate' | 'evidence'>;
 
 /**
  * The verdict of a job that failed before anything could be judged.
@@ -77,7 +82,7 @@ function unjudged(input: NotRunInput, word: 'not-run' | 'void', reason: string):
     lines: [],
     contract: [],
     effects: [],
-    calibration: calibrationText(input.calibration ?? null),
+    calibration: NO_CALIBRATION,
     computedFrom: seal({
       device: input.device,
       suite: input.suite,
@@ -122,9 +127,14 @@ function judgeDecode(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
     const { metric, unlike: definitions } = metricOf(arm(name, 0), arm(name, input.candidateArm));
     if (definitions !== null) return { word: 'undecided', reason: `${name}: ${definitions}`, identities };
     const clocked = decoded.filter((leg) => leg.case === name).map((leg) => ({ ...leg, ms: leg.decode.timing.totalMs }));
-    timed.push({ case: name, metric, pairs: timedPairs(clocked, input.candidateArm) });
+    timed.push({ case: name, metric, pairs: timedPairs(clocked, input.candidateArm), ran: ranOn(clocked[0]!) });
   }
   return { ...judgeGains(input, timed, sameWords(identities)), identities };
+}
+
+/** Driver and model as the leg's own records name them. */
+function ranOn({ parsed, measure }: ReadLeg): TimedCase['ran'] {
+  return { ...modelOf(parsed), at: measure.startedAt };
 }
 
 function sameWords(identities: readonly Identity[]): string {
@@ -201,13 +211,18 @@ function verdictOf(input: JudgeInput, findings: Findings): Verdict {
     contract: findings.contract ?? [],
     effects: findings.effects ?? [],
     forecasts: scoreForecast(input.forecast ?? null, input.device, input.comparison ?? input.candidateArm, findings.effects ?? []),
-    calibration: calibrationText(input.calibration),
+    calibration: calibrationText(input, findings),
+    ...(findings.calibrations?.length ? { calibrations: findings.calibrations } : {}),
     computedFrom: computedFrom(input),
   };
 }
 
-function calibrationText(calibration: JudgeInput['calibration']): string {
-  return calibration === null ? 'no A/A calibration' : `A/A floor ${calibration.floorPercent} % (${calibration.source})`;
+const NO_CALIBRATION = 'no A/A calibration';
+
+function calibrationText({ calibration, device, timed }: JudgeInput, { effects, calibrations }: Findings): string {
+  if (calibration === null) return NO_CALIBRATION;
+  if (!timed) return 'nothing is timed, so no A/A floor is asked for';
+  return effects === undefined && calibration.cases.length > 0 ? 'no gain is held against the A/A floor' : usesText(device, calibrations ?? []);
 }
 
 /** Everything that the verdict depends on: rule, calibration, and the stored texts of the two arms' legs. */

@@ -9,6 +9,7 @@ import type { Carrier } from '../queue/reconcile.ts';
 import type { DeviceQueues } from '../queue/device-queues.ts';
 import { Refusal } from '../refusal.ts';
 import { blobRoutes } from './blobs.ts';
+import { calibrationRoutes } from './calibrations.ts';
 import { deviceRoutes } from './devices.ts';
 import { forecastRoutes } from './forecasts.ts';
 import { guard } from './guard.ts';
@@ -44,6 +45,7 @@ export function buildApp(service: Service, pages: Hono): Hono {
   app.route('/', runRoutes(service));
   app.route('/', receiptRoutes(service));
   app.route('/', importRoutes(service));
+  app.route('/', calibrationRoutes(service));
   app.route('/', forecastRoutes(service));
   app.route('/', deviceRoutes(service));
   app.route('/', jobRoutes(service));

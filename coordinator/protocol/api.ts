@@ -18,6 +18,8 @@ export const API_ROUTES = [
   ['POST', '/api/runs/:run/corrections', 'append a correction to a figure'],
   ['POST', '/api/imports/receipts', 'import a receipt (streamed body), read-only'],
   ['POST', '/api/imports/records', 'import bare engine records, read-only'],
+  ['POST', '/api/calibrations', 'one head against itself on one device'],
+  ['GET', '/api/calibrations', 'A/A floors and false-verdict rates of every device'],
   ['GET', '/api/forecasts', 'how forecasts came out, over all runs'],
   ['GET', '/api/devices', 'devices and what they are doing'],
   ['POST', '/api/devices/:device/register', 'an agent serves this device'],

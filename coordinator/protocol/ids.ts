@@ -19,5 +19,8 @@ export const settingName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 export const settingValue = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 export const settings = z.record(settingName, settingValue);
 
+/** What the order of legs is planned with (core/plan.ts); 0 is old,new,new,old,old,new. */
+export const orderSeed = z.int().min(0).max(2_147_483_647);
+
 /** The BullMQ queue of a device. */
 export const queueName = (device: string): string => `dev-${device}`;

@@ -1,7 +1,8 @@
 /** A run: what is submitted, how it is planned and sealed, and the whole of it as pages and reports read it. */
 import { z } from 'zod';
 import { evidence } from '../../engine/protocol.ts';
-import { caseName, casePath, deviceName, jobId, runId, settings, sha1, sha256, suiteName } from './ids.ts';
+import { calibration } from './calibration.ts';
+import { caseName, casePath, deviceName, jobId, orderSeed, runId, settings, sha1, sha256, suiteName } from './ids.ts';
 import { machineState } from './machine.ts';
 import { manifestSuite } from './manifest.ts';
 import { jobState, legOutcome, attemptState } from './states.ts';
@@ -10,9 +11,6 @@ import { modeShare, verdict } from './verdict.ts';
 /** A head plus settings. `label` is what was typed, settings included: HEAD[qmm=scalar]. The first arm is the baseline. */
 export const armRequest = z.strictObject({ label: z.string().min(1).max(200), head: sha1, settings });
 export type ArmRequest = z.infer<typeof armRequest>;
-
-/** What the order of legs is planned with (core/plan.ts); 0 is old,new,new,old,old,new. */
-export const orderSeed = z.int().min(0).max(2_147_483_647);
 
 /** POST /api/runs. The heads' objects are already there (POST /api/heads/bundle). */
 export const submitRequest = z.strictObject({
@@ -247,6 +245,8 @@ export const runView = z.object({
   stack: z.boolean().optional().describe('each arm is compared with the one below it, and the last with the first'),
   seed: orderSeed.optional().describe('what the order of legs was planned with, as sealed; absent from runs of earlier versions'),
   mergeBase: z.int().optional().describe('the arm that is the merge base of the others, measured to tell what failed before'),
+  calibrates: z.literal(true).optional().describe('an A/A calibration: both arms are one head, and its verdicts are about the device, not about a change'),
+  calibrated: z.array(calibration).optional().describe('what an A/A calibration gave, once judged'),
   done: z.boolean(),
   jobs: z.array(jobView),
   coverage: z.array(coverageCell),
@@ -264,6 +264,7 @@ export const runSummary = z.object({
   run: runId,
   submittedAt: z.iso.datetime(),
   imported: importedFrom.shape.kind.optional(),
+  calibrates: runView.shape.calibrates,
   arms: z.array(z.string()),
   jobs: z.array(
     z.object({ device: z.string(), suite: z.string(), state: jobState, note: z.string(), verdicts: z.array(z.string()), legsDone: z.int(), legs: z.int() }),

@@ -1,6 +1,7 @@
 /** The verdict of one job's candidate arm against the baseline, and everything it was computed from. */
 import { z } from 'zod';
 import { evidence } from '../../engine/protocol.ts';
+import { calibrationUse } from './calibration.ts';
 import { sha256 } from './ids.ts';
 
 export const verdictWord = z.enum([
@@ -164,7 +165,8 @@ export const verdict = z.object({
   contract: z.array(contractRow),
   effects: z.array(effect).describe('empty unless the output is the same: no gain is shown for a wrong answer'),
   forecasts: z.array(forecastScore).optional().describe('the sealed forecast against these effects'),
-  calibration: z.string().describe('the device’s A/A floor, or that there is none'),
+  calibration: z.string().describe('the device’s A/A floors and false-verdict rates, or that there are none'),
+  calibrations: z.array(calibrationUse).optional().describe('the same, a case each; absent where the device has none'),
   computedFrom: sha256.describe('SHA-256 of the canonical JSON of the records used'),
 });
 export type Verdict = z.infer<typeof verdict>;

@@ -10,15 +10,17 @@ import { parseForecast, scoreForecast } from '../../coordinator/core/forecast.ts
 import { renderMarkdown } from '../../coordinator/core/report.ts';
 import { CONTENT_SECURITY_POLICY, webRoutes } from '../../web/app.tsx';
 import { launchBrowser, servePages } from '../support/page-server.ts';
-import { B60, B60_TIMES, decodeOf, faultyRun, goodRun, judgedJob, runOf, summaryOf, waitingJob } from '../support/run-views.ts';
+import { B60, B60_TIMES, calibratingRun, decodeOf, faultyRun, goodRun, judgedJob, runOf, summaryOf, waitingJob } from '../support/run-views.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const good = goodRun();
 const hostile = '<img src=x onerror="document.title=1">\u001b[31mred\u001b[0m\u202eabc';
 const faulty = faultyRun('r7m2p4t8vxy', hostile);
+const calibrating = calibratingRun();
 const runs = new Map<string, RunView>([
   [good.run, good],
+  [calibrating.run, calibrating],
   [faulty.run, faulty],
 ]);
 const devices: DeviceView[] = [
@@ -128,6 +130,7 @@ describe('every page, light and dark', () => {
     ['the home page', '/'],
     ['a good run', `/runs/${good.run}`],
     ['a run with a fault, still running', `/runs/${faulty.run}`],
+    ['an A/A calibration', `/runs/${calibrating.run}`],
     ['forecasts', '/forecasts'],
     ['no such run', '/runs/r0000000000'],
   ])('%s has no policy refusal and no axe violation', async (_, path) => {

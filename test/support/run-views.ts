@@ -2,10 +2,12 @@
 import type { EngineRecord } from '../../engine/protocol.ts';
 import type { PlannedLeg, JobView, RunSummary, RunView } from '../../coordinator/protocol/run.ts';
 import { DEFAULT_RULE, runView } from '../../coordinator/protocol/run.ts';
+import { calibrationOf } from '../../coordinator/core/calibration.ts';
 import { seal, sha256Hex } from '../../coordinator/core/canonical.ts';
-import { contractJob, decodeJob, linesJob, SWIFTSHADER, type JobShape } from '../../coordinator/core/testing/jobs.ts';
+import { contractJob, decodeJob, linesJob, measuredNoise, noiseOf, SWIFTSHADER, type JobShape } from '../../coordinator/core/testing/jobs.ts';
 import { control, decode, kernel } from '../../coordinator/core/testing/records.ts';
 import type { JudgeInput } from '../../coordinator/core/judge-input.ts';
+import { ofDevice } from '../../coordinator/core/judge-job.ts';
 import { judge, notRunVerdict } from '../../coordinator/core/verdict.ts';
 import { withholdGains } from '../../coordinator/core/withhold.ts';
 
@@ -88,6 +90,7 @@ export function summaryOf(view: RunView): RunSummary {
   return {
     run: view.run,
     submittedAt: view.submittedAt,
+    ...(view.calibrates ? { calibrates: true } : {}),
     arms: view.arms.map((arm) => arm.label),
     jobs: view.jobs.map((job) => ({
       device: job.device,
@@ -182,7 +185,13 @@ export const SLOW_TIMES: Times = {
 
 /** A good run on two software devices and a GPU, one of them with a leg of another mode. */
 export function goodRun(run = 'r3k9x0c2wqz'): RunView {
-  const gpu = { device: 'b60', evidence: 'gpu', adapterName: B60, calibration: { floorPercent: 0.42, source: 'A/A run r2a8d11m4kp' } } as const;
+  const measured = (name: string, changes = {}) => measuredNoise(name, 0.4, { device: 'b60', evidence: 'gpu', adapter: B60, ...changes });
+  const gpu = {
+    device: 'b60',
+    evidence: 'gpu',
+    adapterName: B60,
+    calibration: noiseOf(measured('story'), measured('unicode', { driver: 'BMG 25.1' })),
+  } as const;
   const lavapipe = { device: 'lavapipe', adapterName: LAVAPIPE } as const;
   return runOf(run, [
     judgedJob(
@@ -228,4 +237,14 @@ export function faultyRun(run = 'r7m2p4t8vxy', subject = 'qmm-q4: drop a term on
     failedJob(run, decodeOf(B60_TIMES, false, m1), 'Apple M1 (G13G B1)', 'the agent ended while preparing: npm ci failed in aaaaaaaaaaaa (exit status 1)'),
   ]);
   return { ...view, arms: view.arms.map((arm, i) => (i === 1 ? { ...arm, head: 'c'.repeat(40), subject } : arm)) };
+}
+
+/** An A/A calibration of a software device, with what it gave. */
+export function calibratingRun(run = 'r4c2d6e8fgh'): RunView {
+  const measured = measuredNoise('story', 2, { run });
+  const times: Times = { story: [measured.baselineMs, measured.candidateMs] };
+  const job = judgedJob(run, decodeOf(times, false, { pairs: 20, candidate: 'HEAD again' }), SWIFTSHADER);
+  const view = runOf(run, [{ ...job, verdicts: job.verdicts.map(ofDevice) }]);
+  const arms = view.arms.map((arm, i) => ({ ...arm, label: i === 0 ? 'HEAD' : 'HEAD again' }));
+  return { ...view, arms, pairs: 20, seed: 0, calibrates: true, calibrated: [calibrationOf(measured)] };
 }

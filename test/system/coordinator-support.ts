@@ -166,10 +166,10 @@ export async function register(url: string, device: string, agent: string, evide
 }
 
 /** Heartbeats of a registered agent that has nothing to do, as often as an agent sends them: without, its device is away after 15 s. @returns what ends them. */
-export function keepServing(url: string, device: string, agent: string): () => void {
+export function keepServing(url: () => string, device: string, agent: string): () => void {
   const beat = { agent, activity: 'idle', job: null, leg: null, lockHolder: null };
   // A beat that is missed while a coordinator restarts is made up by the next.
-  const timer = setInterval(() => void call(url, 'POST', `/api/devices/${device}/heartbeat`, beat).catch(() => {}), 3000);
+  const timer = setInterval(() => void call(url(), 'POST', `/api/devices/${device}/heartbeat`, beat).catch(() => {}), 3000);
   return () => clearInterval(timer);
 }
 

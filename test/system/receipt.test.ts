@@ -6,7 +6,7 @@ import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync, 
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../coordinator/core/canonical.ts';
 import { adapter, decode, recordsFile } from '../../coordinator/core/testing/records.ts';
 import { submitResponse, type SubmitRequest } from '../../coordinator/protocol/run.ts';
@@ -16,6 +16,7 @@ import {
   call,
   claim,
   finishedJob,
+  keepServing,
   legPost,
   postLeg,
   register,
@@ -49,6 +50,7 @@ let heads: [string, string];
 let run: string;
 let written: Awaited<ReturnType<typeof fleet>>;
 const receiptFile = join(folder, 'receipt.tar');
+let stopServing: () => void;
 
 async function fleet(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [FLEET, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -89,12 +91,12 @@ beforeAll(async () => {
   coordinator = await startCoordinator(state);
   heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
   await register(coordinator.url, 'b60', 'agent-one');
+  stopServing = keepServing(() => coordinator.url, 'b60', 'agent-one');
   run = await measured({ forecast: 'unicode: 15% to 35% (80%)' });
   written = await fleet('receipt', run, '--out', receiptFile, '--url', coordinator.url);
 });
-// A device that nothing was heard of for 15 s takes no submission.
-beforeEach(() => register(coordinator.url, 'b60', 'agent-one').then(() => {}));
 afterAll(async () => {
+  stopServing();
   await coordinator?.end('SIGTERM');
   for (const path of [state, folder]) rmSync(path, { recursive: true, force: true });
   repository.remove();

@@ -47,7 +47,7 @@ beforeAll(async () => {
   coordinator = await startCoordinator(state);
   heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
   await register(coordinator.url, 'b60', 'agent-one');
-  stopServing = keepServing(coordinator.url, 'b60', 'agent-one');
+  stopServing = keepServing(() => coordinator.url, 'b60', 'agent-one');
 });
 afterAll(async () => {
   stopServing();

@@ -104,6 +104,7 @@ function Runs({ runs, evidence }: { readonly runs: readonly RunSummary[]; readon
               <th scope="row">
                 <a href={`/runs/${run.run}`}>{run.run}</a>
                 {run.imported !== undefined && <span class="aside"> imported</span>}
+                {run.calibrates && <span class="aside"> A/A calibration</span>}
               </th>
               <td>
                 <time datetime={run.submittedAt}>{when(run.submittedAt)}</time>

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import { verdictName } from '../../coordinator/protocol/figures.ts';
 import { candidatesOf, type JobView, type RunView } from '../../coordinator/protocol/run.ts';
 import type { Verdict } from '../../coordinator/protocol/verdict.ts';
+import { Calibrated } from '../parts/calibrated.tsx';
 import { ContractRows } from '../parts/contract-rows.tsx';
 import { Corrections, Mark } from '../parts/corrections.tsx';
 import { Coverage } from '../parts/coverage.tsx';
@@ -19,7 +20,8 @@ import { clean, when } from '../show.ts';
 /** `HEAD[qmm=vec4] against HEAD[qmm=scalar]`, for the tab. */
 export function runTitle(view: RunView): string {
   const candidates = candidatesOf(view).map((arm) => clean(arm.label));
-  return `${candidates.join(', ')} against ${clean(view.arms[0]?.label ?? '')} · fleet ${view.run}`;
+  const baseline = clean(view.arms[0]?.label ?? '');
+  return view.calibrates ? `A/A calibration with ${baseline} · fleet ${view.run}` : `${candidates.join(', ')} against ${baseline} · fleet ${view.run}`;
 }
 
 /** One run: verdicts first, then what they rest on, device by device. */
@@ -34,16 +36,23 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
           run <code>{view.run}</code> · submitted <time datetime={view.submittedAt}>{when(view.submittedAt)}</time> ·{' '}
           {view.done ? 'done' : <strong>not done</strong>}
         </p>
-        <h1>
-          {candidates.map((arm, i) => (
-            <>
-              {i > 0 && ', '}
-              <code>{clean(arm.label)}</code>
-            </>
-          ))}{' '}
-          {candidates.length > 0 && <span class="against">against</span>} <code>{clean(baseline?.label ?? '')}</code>
-        </h1>
+        {view.calibrates ? (
+          <h1>
+            A/A calibration <span class="against">with</span> <code>{clean(baseline?.label ?? '')}</code>
+          </h1>
+        ) : (
+          <h1>
+            {candidates.map((arm, i) => (
+              <>
+                {i > 0 && ', '}
+                <code>{clean(arm.label)}</code>
+              </>
+            ))}{' '}
+            {candidates.length > 0 && <span class="against">against</span>} <code>{clean(baseline?.label ?? '')}</code>
+          </h1>
+        )}
         <Imported view={view} />
+        <Calibrated view={view} />
         <VerdictTable view={view} />
         <Corrections view={view} />
       </section>

@@ -172,9 +172,38 @@ function CaseEffect({ effect, verdict, view, name, id }: EffectsProps & { readon
             {score.hit ? 'hit' : `missed by ${fixed(Math.abs(score.missPercent), 2)} points`}
           </Fact>
         ))}
-        <Fact name="device noise">{verdict.calibration}</Fact>
+        <Noise verdict={verdict} view={view} name={name} of={effect.case} />
       </dl>
     </div>
+  );
+}
+
+/** The A/A floor of this case and the rule's false-verdict rate with their date, or that there is no calibration. */
+function Noise({ verdict, view, name, of }: { readonly verdict: Verdict; readonly view: RunView; readonly name: string; readonly of: string }): Child {
+  const at = (verdict.calibrations ?? []).findIndex((item) => item.case === of);
+  const use = verdict.calibrations?.[at];
+  if (use === undefined)
+    return <Fact name="device noise">{verdict.calibrations === undefined ? clean(verdict.calibration) : 'no A/A calibration of this case'}</Fact>;
+  return (
+    <>
+      <Fact name="A/A floor">
+        {fixed(use.floorPercent, 2)} %<Mark view={view} names={[`${name}/calibrations-${at + 1}`]} />{' '}
+        <span class="aside">
+          {count(use.pairs, 'pair')}; <a href={`/runs/${use.run}`}>{use.run}</a>, {use.at.slice(0, 10)}, {count(use.ofPairs, 'pair')} of {use.measured}
+        </span>
+      </Fact>
+      <Fact name="rule met by no change">
+        {use.simulated.hits} of {use.simulated.of}{' '}
+        <span class="aside">
+          simulated series; {use.counted.hits} of {use.counted.of} measured
+        </span>
+      </Fact>
+      {use.stale !== null && (
+        <Fact name="calibration stale">
+          <strong class="bad">{clean(use.stale)}</strong> <span class="aside">fleet calibrate --device {verdict.device}</span>
+        </Fact>
+      )}
+    </>
   );
 }
 

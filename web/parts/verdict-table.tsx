@@ -65,7 +65,10 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
                     <VerdictBadge word={verdict.verdict} />
                     <Mark view={view} names={[`${verdictName(job, at)}/verdict`, `${verdictName(job, at)}/reason`]} />
                   </td>
-                  <td>{clean(verdict.reason)}</td>
+                  <td>
+                    {clean(verdict.reason)}
+                    {verdict.effects.length > 0 && <span class="why">{clean(verdict.calibration)}</span>}
+                  </td>
                 </tr>
               ));
             })}

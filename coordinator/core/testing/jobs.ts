@@ -1,12 +1,46 @@
 /** Jobs of legs in the planned order, filled with what each leg did, for tests of verdicts. */
 import type { Evidence } from '../../../engine/protocol.ts';
 import { DEFAULT_RULE, type LegMeasure, type PlannedLeg } from '../../protocol/run.ts';
-import type { JudgedLeg, JudgeInput } from '../judge-input.ts';
+import type { CalibrationMeasured } from '../../protocol/calibration.ts';
+import type { JudgedLeg, JudgedNoise, JudgeInput } from '../judge-input.ts';
 import { planLegs } from '../plan.ts';
-import { adapter, recordsFile, summary } from './records.ts';
+import { randomFrom } from '../random.ts';
+import { adapter, ADAPTER_DRIVER, MODEL, recordsFile, summary } from './records.ts';
 import type { EngineRecord } from '../../../engine/protocol.ts';
 
 export const SWIFTSHADER = 'SwiftShader Device (LLVM 16.0.0)';
+
+/** An A/A run of 20 pairs of a case, its legs spread evenly over ±`percent` of 1000 ms in an order that its seed shuffles. */
+export function measuredNoise(name: string, percent: number, changes: Partial<CalibrationMeasured> = {}): CalibrationMeasured {
+  const random = randomFrom(1);
+  const times = Array.from({ length: 40 }, (_, i) => ({ ms: 1000 * (1 + (percent / 100) * ((2 * i) / 39 - 1)), key: random() })).toSorted(
+    (a, b) => a.key - b.key,
+  );
+  return {
+    run: 'r2a8d11m4kp',
+    at: '2026-11-20T09:12:44.000Z',
+    device: 'swiftshader',
+    evidence: 'software',
+    adapter: SWIFTSHADER,
+    driver: ADAPTER_DRIVER,
+    suite: 'decode',
+    case: name,
+    args: [],
+    model: MODEL,
+    head: 'a'.repeat(40),
+    settings: {},
+    metric: 'prefill + decode',
+    baselineMs: times.slice(0, 20).map(({ ms }) => ms),
+    candidateMs: times.slice(20).map(({ ms }) => ms),
+    ...changes,
+  };
+}
+
+/** What a seal says of these calibrations, on the driver that legs of tests state. */
+export const noiseOf = (...measured: readonly CalibrationMeasured[]): JudgedNoise => ({
+  driver: ADAPTER_DRIVER,
+  cases: measured.map((item) => ({ case: item.case, args: item.args, measured: item })),
+});
 
 /** A leg that executed under the lock. */
 export function measure(changes: Partial<LegMeasure> = {}): LegMeasure {

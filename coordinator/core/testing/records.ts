@@ -16,7 +16,9 @@ import { sha256Hex } from '../canonical.ts';
 
 const schema = RECORD_SCHEMA;
 
-export function adapter(name: string, evidence: Evidence, driver = 'test driver 1.0'): AdapterRecord {
+export const ADAPTER_DRIVER = 'test driver 1.0';
+
+export function adapter(name: string, evidence: Evidence, driver = ADAPTER_DRIVER): AdapterRecord {
   return {
     schema,
     kind: 'adapter',
@@ -71,13 +73,17 @@ export interface DecodeShape {
   readonly adapter?: string;
 }
 
+const TINY = 'qwen3.5-tiny-books';
+/** The model of a decode that names none, as calibrations name it. */
+export const MODEL = `${TINY} ${sha256Hex(TINY)}`;
+
 /** A decode of `steps.length` steps. */
 export function decode(shape: DecodeShape = {}): DecodeRecord {
   const steps = shape.steps ?? ['a', 'b', 'c', 'd'];
   const ids = shape.ids ?? steps.map((_, i) => 100 + i);
   const totalMs = shape.totalMs ?? 1000;
   const prompt = shape.prompt ?? 'story';
-  const model = shape.model ?? 'qwen3.5-tiny-books';
+  const model = shape.model ?? TINY;
   return {
     schema,
     kind: 'decode',
