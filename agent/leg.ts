@@ -9,6 +9,7 @@ import { buildArgv } from './argv.ts';
 import { removeTree } from './dependencies.ts';
 import { headEnvironment } from './environment.ts';
 import type { CommandResult } from './group-process.ts';
+import { listOutFiles } from './out-files.ts';
 import type { LegCommand, LegReport } from './supervisor-protocol.ts';
 
 const MAX_RECORDS_BYTES = 16 * 1024 * 1024;
@@ -76,7 +77,8 @@ export async function finishLeg(job: JobSpec, prepared: PreparedLeg, report: Leg
   const records = job.spec.kind === 'lines' ? { text: null, note: '' } : await readRecords(prepared.recordsFile);
   await rm(prepared.scratch, { recursive: true, force: true });
   const { log, stdoutBytes } = joinLog(report.ran?.stdout ?? '', report.ran?.stderr ?? '');
-  return { measure: { ...measureOf(report, stdoutBytes, records.note), machine }, records: records.text, log };
+  const files = await listOutFiles(join(dirname(prepared.recordsFile), 'out'));
+  return { measure: { ...measureOf(report, stdoutBytes, records.note), ...files, machine }, records: records.text, log };
 }
 
 /** The measure of one leg. `outcome` speaks the engine's exit statuses; judging is the coordinator's. */

@@ -14,6 +14,7 @@ import { canonicalJson, sha256Hex } from './core/canonical.ts';
 import { byName, hashList, legFile, orderFile, sealFile } from './core/receipt.ts';
 import { receiptUrl } from './core/receipt-view.ts';
 import { renderMarkdown } from './core/report.ts';
+import { renderCsv } from './core/report-csv.ts';
 import { RECEIPT_FILES, type Receipt, type ReceiptJob, type ReceiptRun } from './protocol/receipt.ts';
 import type { RunView } from './protocol/run.ts';
 import { writeArchive, type ArchiveFile } from './receipt-archive.ts';
@@ -47,6 +48,7 @@ export function receiptOf(queries: Queries, blobs: BlobStore, id: string): Reada
     made(RECEIPT_FILES.hashes, hashList(raw)),
     made(RECEIPT_FILES.view, canonicalJson(view)),
     made(RECEIPT_FILES.markdown, renderMarkdown(view)),
+    made(RECEIPT_FILES.csv, renderCsv(view)),
   ];
   return writeArchive(files.toSorted(byName));
 }

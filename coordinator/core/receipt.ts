@@ -57,6 +57,12 @@ export function fileText(files: ReceiptFiles, name: string): string {
   return text;
 }
 
+/** Files that are made from the raw ones, and the list of these. */
+const RENDERED: ReadonlySet<string> = new Set([RECEIPT_FILES.hashes, RECEIPT_FILES.view, RECEIPT_FILES.markdown, RECEIPT_FILES.csv]);
+
+/** How many raw files there are. */
+export const countRaw = (files: ReceiptFiles): number => [...files.keys()].filter((name) => !RENDERED.has(name)).length;
+
 /** Raw files whose content is not what the list states, that the list lacks, or that are gone; sorted. @throws ReceiptError without a list. */
 export function changedFiles(files: ReceiptFiles): string[] {
   const listed = new Map<string, string>();
@@ -65,8 +71,7 @@ export function changedFiles(files: ReceiptFiles): string[] {
     if (parts) listed.set(parts[2]!, parts[1]!);
     else if (line !== '') throw new ReceiptError(`${RECEIPT_FILES.hashes} has a line that is none of sha256sum's: ${line.slice(0, 80)}`);
   }
-  const rendered: ReadonlySet<string> = new Set([RECEIPT_FILES.hashes, RECEIPT_FILES.view, RECEIPT_FILES.markdown]);
-  const names = new Set([...listed.keys(), ...[...files.keys()].filter((name) => !rendered.has(name))]);
+  const names = new Set([...listed.keys(), ...[...files.keys()].filter((name) => !RENDERED.has(name))]);
   return [...names].filter((name) => !files.has(name) || sha256Hex(files.get(name)!) !== listed.get(name)).toSorted();
 }
 

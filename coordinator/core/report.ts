@@ -52,14 +52,37 @@ export function renderMarkdown(view: RunView): string {
   let used = bytes(kept[0]!);
   for (const section of sections) {
     const size = bytes(section.text) + 2;
-    if (used + size > REPORT_BYTES - RESERVED_BYTES) left.push(section.title);
-    else {
+    const room = REPORT_BYTES - RESERVED_BYTES - used;
+    if (size <= room) {
       kept.push(section.text);
       used += size;
-    }
+    } else if (section.title === 'effects' && room > RESERVED_BYTES) {
+      // What a reader came for is cut rather than left out.
+      const cut = fit(section.text, room - 2);
+      kept.push(cut);
+      used += bytes(cut) + 2;
+      left.push('the rest of the effects');
+    } else left.push(section.title);
   }
-  if (left.length > 0) kept.push(fit(`Left out for length, see ${view.url}: ${left.map((name) => code(name)).join(', ')}.`, RESERVED_BYTES - 100));
+  if (left.length > 0)
+    kept.push(
+      fit(
+        `Left out for length, see ${view.url}: ${summed(left)
+          .map((name) => code(name))
+          .join(', ')}.`,
+        RESERVED_BYTES - 100,
+      ),
+    );
   return `${kept.join('\n\n')}\n`;
+}
+
+/** Titles that differ in what they are of only, such as `pairs of b60, story`, are counted where there are more than three. */
+function summed(titles: readonly string[]): string[] {
+  const kindOf = (name: string): string => /^(pairs|lines) of /.exec(name)?.[1] ?? name;
+  return [...new Set(titles.map(kindOf))].flatMap((kind) => {
+    const own = titles.filter((name) => kindOf(name) === kind);
+    return own.length > 3 ? [`${kind} of ${own.length} tables, from ${own[0]!.slice(kind.length + 4)} on`] : own;
+  });
 }
 
 function title(view: RunView): string {

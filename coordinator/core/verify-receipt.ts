@@ -1,13 +1,14 @@
 /** Holds the report of a receipt against its raw files: every figure is computed anew, and the first that differs is named. */
 import { RECEIPT_FILES } from '../protocol/receipt.ts';
 import { figuresOf, type Figure } from './figures.ts';
-import { changedFiles, fileText, readReceipt, readStatedView, type ReceiptFiles } from './receipt.ts';
+import { changedFiles, countRaw, fileText, readReceipt, readStatedView, type ReceiptFiles } from './receipt.ts';
 import { ReceiptError } from './receipt-error.ts';
 import { receiptUrl, viewOfReceipt } from './receipt-view.ts';
 import { renderMarkdown } from './report.ts';
+import { renderCsv } from './report-csv.ts';
 
 export interface Difference {
-  /** A figure's name (figures.ts), or `report.md line N`. */
+  /** A figure's name (figures.ts), `report.md line N`, or `report.csv line N`. */
   readonly figure: string;
   /** What the report states, and what the raw files give; undefined: it is not there. */
   readonly stated: Figure['value'] | undefined;
@@ -32,13 +33,17 @@ export interface Verification {
 export function verifyReceipt(files: ReceiptFiles): Verification {
   const changed = changedFiles(files);
   const stated = readStatedView(files);
-  const base = { run: stated.run, files: files.size - 3, changed, writtenBy: '' };
+  const base = { run: stated.run, files: countRaw(files), changed, writtenBy: '' };
   try {
     const { fleet, runs } = readReceipt(files);
     const computed = viewOfReceipt(files);
     if (stated.url !== receiptUrl(stated.run) || runs.at(-1)!.run !== stated.run) throw new ReceiptError(`${RECEIPT_FILES.view} is of another run`);
     const figures = figuresOf(computed);
-    const first = firstDifference(figuresOf(stated), figures) ?? markdownDifference(fileText(files, RECEIPT_FILES.markdown), renderMarkdown(computed));
+    const first =
+      firstDifference(figuresOf(stated), figures) ??
+      textDifference(RECEIPT_FILES.markdown, fileText(files, RECEIPT_FILES.markdown), renderMarkdown(computed)) ??
+      // Receipts of earlier versions have no CSV.
+      (files.has(RECEIPT_FILES.csv) ? textDifference(RECEIPT_FILES.csv, fileText(files, RECEIPT_FILES.csv), renderCsv(computed)) : null);
     return { ...base, writtenBy: fleet, figures: figures.length, first, unreadable: null };
   } catch (error) {
     if (!(error instanceof ReceiptError) || changed.length === 0) throw error;
@@ -65,10 +70,10 @@ function lists(figures: readonly Figure[]): Map<string, Figure['value'][]> {
   return map;
 }
 
-function markdownDifference(stated: string, computed: string): Difference | null {
+function textDifference(file: string, stated: string, computed: string): Difference | null {
   if (stated === computed) return null;
   const [said, found] = [stated.split('\n'), computed.split('\n')];
   const at = found.findIndex((line, index) => line !== said[index]);
   const line = at === -1 ? found.length : at;
-  return { figure: `${RECEIPT_FILES.markdown} line ${line + 1}`, stated: said[line], computed: found[line] };
+  return { figure: `${file} line ${line + 1}`, stated: said[line], computed: found[line] };
 }

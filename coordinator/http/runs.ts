@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { addPairs } from '../add-pairs.ts';
 import { correct } from '../correct.ts';
 import { renderMarkdown } from '../core/report.ts';
+import { renderCsv } from '../core/report-csv.ts';
 import { measuredOf } from '../measured.ts';
 import { runId } from '../protocol/ids.ts';
 import type { MeasuredReply } from '../protocol/measured.ts';
@@ -13,7 +14,7 @@ import { submitRun } from '../submit.ts';
 import type { Service } from './app.ts';
 import { parsed, readBody } from './wire.ts';
 
-const reportFormat = z.enum(['markdown', 'json']).default('markdown');
+const reportFormat = z.enum(['markdown', 'json', 'csv']).default('markdown');
 
 export function runRoutes({ store, heads, blobs, carrier, log, origin }: Service): Hono {
   const existingRun = (id: string): RunView => {
@@ -48,6 +49,7 @@ export function runRoutes({ store, heads, blobs, carrier, log, origin }: Service
       const format = parsed(reportFormat, context.req.query('format'), 'format');
       const view = existingRun(context.req.param('run'));
       if (format === 'json') return context.json(view);
+      if (format === 'csv') return context.text(renderCsv(view), 200, { 'content-type': 'text/csv; charset=utf-8' });
       return context.text(renderMarkdown(view), 200, { 'content-type': 'text/markdown; charset=utf-8' });
     });
 }

@@ -13,7 +13,7 @@ export const API_ROUTES = [
   ['POST', '/api/runs/:run/pairs', 'more pairs of a judged run, under its rule'],
   ['GET', '/api/runs', 'newest runs, one summary each'],
   ['GET', '/api/runs/:run', 'the whole run'],
-  ['GET', '/api/runs/:run/report', 'the run as ?format=markdown or json'],
+  ['GET', '/api/runs/:run/report', 'the run as ?format=markdown, json or csv'],
   ['GET', '/api/runs/:run/receipt', 'the raw files of a finished run and the SHA-256 of each, as a tar'],
   ['POST', '/api/runs/:run/corrections', 'append a correction to a figure'],
   ['POST', '/api/imports/receipts', 'import a receipt (streamed body), read-only'],

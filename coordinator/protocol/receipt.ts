@@ -3,7 +3,7 @@
  *
  *   receipt.json             this schema: run, arms with trees, jobs, attempts; with the runs that pairs were added to
  *   raw-files-sha256.txt     `SHA-256  NAME` of every raw file, as `sha256sum --check` reads it
- *   report.json, report.md   what the coordinator showed; every figure of them follows from the raw files
+ *   report.json, report.md, report.csv   what the coordinator showed; every figure of them follows from the raw files
  *   runs/RUN/seal.json       the sealed text: rule, forecast, order, verbatim
  *   runs/RUN/DEVICE.SUITE/order.json                                             the planned legs
  *   runs/RUN/DEVICE.SUITE/attempt-N/leg-NNNNN/{measure.json,records.ndjson,log.txt}   what was posted, of every attempt
@@ -15,7 +15,13 @@ import { deviceName, runId, sha256, suiteName } from './ids.ts';
 import { manifestSuite } from './manifest.ts';
 import { correction, coverageCell, jobView, plannedLeg, runArm } from './run.ts';
 
-export const RECEIPT_FILES = { receipt: 'receipt.json', hashes: 'raw-files-sha256.txt', view: 'report.json', markdown: 'report.md' } as const;
+export const RECEIPT_FILES = {
+  receipt: 'receipt.json',
+  hashes: 'raw-files-sha256.txt',
+  view: 'report.json',
+  markdown: 'report.md',
+  csv: 'report.csv',
+} as const;
 
 /** `order.json`: legs as planned. */
 export const receiptOrder = z.array(plannedLeg.extend({ args: z.array(z.string()), pinnedIds: z.array(z.int()).nullable() }));

@@ -150,6 +150,12 @@ export const legMeasure = z.object({
   note: z.string(),
   /** UTF-8 bytes of the log that are stdout; the rest is stderr. Absent: the whole log counts as stdout. */
   stdoutBytes: z.int().min(0).optional(),
+  files: z
+    .array(z.object({ name: z.string().max(500), bytes: z.int(), sha256 }))
+    .max(200)
+    .optional()
+    .describe('what the leg left in its {out} folder; the files stay on the agent’s host; absent: none'),
+  filesLeftOut: z.int().optional().describe('more of them, that were not read: too many, or too large'),
   rows: z.array(rowsComparison).optional().describe('comparisons of logits rows that this leg completed'),
   machine: z.object({ before: machineState, after: machineState }).optional().describe('around the leg; absent from agents of earlier versions'),
 });

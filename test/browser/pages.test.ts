@@ -8,6 +8,7 @@ import type { RunView } from '../../coordinator/protocol/run.ts';
 import { summariseForecasts } from '../../coordinator/core/forecast-summary.ts';
 import { parseForecast, scoreForecast } from '../../coordinator/core/forecast.ts';
 import { renderMarkdown } from '../../coordinator/core/report.ts';
+import { renderCsv } from '../../coordinator/core/report-csv.ts';
 import { CONTENT_SECURITY_POLICY, webRoutes } from '../../web/app.tsx';
 import { launchBrowser, servePages } from '../support/page-server.ts';
 import { B60, B60_TIMES, calibratingRun, decodeOf, faultyRun, goodRun, judgedJob, runOf, summaryOf, waitingJob } from '../support/run-views.ts';
@@ -83,6 +84,10 @@ beforeAll(async () => {
       unscored: [{ run: faulty.run, at: AT, forecast: '5% to 15%', note: 'not judged yet' }],
     }),
     renderMarkdown,
+  });
+  app.get('/api/runs/:run/report', (c) => {
+    const view = runs.get(c.req.param('run'))!;
+    return c.req.query('format') === 'csv' ? c.text(renderCsv(view)) : c.json(view);
   });
   site = await servePages(app);
   browser = await launchBrowser();
@@ -168,6 +173,34 @@ describe('every page, light and dark', () => {
 });
 
 describe('a good run', () => {
+  it('shows how near each kernel is to its bound in both arms, and the cases behind a drift', async () => {
+    const { page, done } = await visit(`/runs/${good.run}`);
+    await unfold(page);
+    const row = page.locator('.contract tr', { has: page.locator('th', { hasText: /^attention$/ }) }).first();
+    expect(await row.locator('summary').innerText()).toBe('0.670 → 0.750, 1 case differs');
+    expect(await row.locator('li').innerText()).toBe('1x64x64/normal/scalar: 0.670 → 0.750, bits differ');
+    await done();
+  });
+
+  it('copies what the report command prints, as CSV, JSON and Markdown', async () => {
+    const { page, messages, done } = await visit(`/runs/${good.run}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await unfold(page);
+    const copied = async (name: string): Promise<string> => {
+      const button = page.locator('#markdown-section').getByRole('button', { name, exact: true });
+      await button.click();
+      await button.and(page.getByText('Copied')).waitFor();
+      return page.evaluate('navigator.clipboard.readText()');
+    };
+    expect(await copied('Copy as CSV')).toBe(renderCsv(good));
+    expect(JSON.parse(await copied('Copy as JSON'))).toEqual(JSON.parse(JSON.stringify(good)));
+    const markdown = page.locator('button[data-copy="markdown-source"]');
+    await markdown.click();
+    await markdown.and(page.getByText('Copied')).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(renderMarkdown(good));
+    expect(messages).toEqual([]);
+    await done();
+  });
+
   it('shows each verdict with its evidence, without JavaScript', async () => {
     const { page, done } = await visit(`/runs/${good.run}`, { javaScriptEnabled: false });
     const rows = await page.locator('.verdicts tbody tr').allInnerTexts();

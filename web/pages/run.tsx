@@ -69,6 +69,11 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
       </section>
       <section id="markdown-section">
         <h2 id="markdown">Markdown for a pull request</h2>
+        <p class="formats">
+          The same run as <a href={`/api/runs/${view.run}/report?format=json`}>JSON</a> <Copy of="JSON" from={`/api/runs/${view.run}/report?format=json`} />, or
+          as <a href={`/api/runs/${view.run}/report?format=csv`}>CSV</a> with unrounded figures{' '}
+          <Copy of="CSV" from={`/api/runs/${view.run}/report?format=csv`} />.
+        </p>
         <details id="markdown-text">
           <summary>
             The same as <code>fleet report {view.run} --format markdown</code>
@@ -87,6 +92,15 @@ export function RunPage({ view, markdown }: { readonly view: RunView; readonly m
         )}
       </section>
     </>
+  );
+}
+
+/** Copies what the address answers; hidden until the page's module finds a clipboard. */
+function Copy({ of, from }: { readonly of: string; readonly from: string }): Child {
+  return (
+    <button type="button" class="copy" data-copy-from={from} aria-label={`Copy as ${of}`} hidden>
+      Copy
+    </button>
   );
 }
 

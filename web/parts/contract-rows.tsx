@@ -36,7 +36,7 @@ function Drift({ row }: { readonly row: ContractRow }): Child {
   return (
     <details>
       <summary>
-        {text}, {count(row.differingCases, 'case')} differ
+        {text}, {count(row.differingCases, 'case differs', 'cases differ')}
       </summary>
       <ul>
         {row.cases.map((item) => (

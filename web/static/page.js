@@ -5,15 +5,23 @@
  */
 const EVERY_MS = 3000;
 
+async function textOf({ copy, copyFrom }) {
+  if (copyFrom === undefined) return document.getElementById(copy).textContent;
+  const reply = await fetch(copyFrom, { cache: 'no-store' });
+  if (!reply.ok) throw new Error(`${copyFrom} answered ${reply.status}`);
+  return reply.text();
+}
+
 function wireCopyButtons() {
-  for (const button of document.querySelectorAll('button[data-copy]')) {
+  for (const button of document.querySelectorAll('button[data-copy], button[data-copy-from]')) {
     button.hidden = navigator.clipboard === undefined;
     button.addEventListener('click', () => {
-      const source = document.getElementById(button.dataset.copy);
-      navigator.clipboard.writeText(source.textContent).then(
-        () => (button.textContent = 'Copied'),
-        () => (button.textContent = 'Not allowed: select the text'),
-      );
+      textOf(button.dataset)
+        .then((text) => navigator.clipboard.writeText(text))
+        .then(
+          () => (button.textContent = 'Copied'),
+          () => (button.textContent = button.dataset.copyFrom === undefined ? 'Not allowed: select the text' : 'Not copied: follow the link'),
+        );
     });
   }
 }
