@@ -6,9 +6,10 @@ import type { Contents, Kernel, Launch, Shape } from '../../kernels/contract.ts'
 import { EngineBroken } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
 import type { Edits } from '../gpu/kernel-source.ts';
-import { POISON, programsFor } from '../gpu/run-launch.ts';
+import { programsFor } from '../gpu/programs.ts';
 import { Stream } from '../gpu/stream.ts';
 import { GUARD_WORDS, withGuards } from './guards.ts';
+import { POISON } from './written.ts';
 
 const GUARD_BYTES = GUARD_WORDS * 4;
 

@@ -2,7 +2,9 @@
  * Guard words around a buffer's contents. The guard after the contents is part of the binding: a driver clamps a store past
  * the end of a binding onto its last element or drops it, and in either case a store past the contents must show.
  */
-import { GUARD } from '../gpu/run-launch.ts';
+
+/** Bits that fill the guard words. */
+const GUARD = 0x5ca1ab1e;
 
 /** Words on each side. 256 bytes: the largest offset alignment of a storage binding that WebGPU allows. */
 export const GUARD_WORDS = 64;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { POISON } from '../gpu/run-launch.ts';
-import { differenceFault, unwrittenFault } from './written.ts';
+import { differenceFault, POISON, unwrittenFault } from './written.ts';
 
 test('an unwritten element is refused by its place', () => {
   expect(unwrittenFault('y', Uint32Array.of(1, 2, 3))).toBe('');

@@ -1,6 +1,8 @@
 /** Shows whether a launch wrote what it had to write, left its inputs alone and did the same each time. */
-import { POISON } from '../gpu/run-launch.ts';
 import { showWord } from './classes.ts';
+
+/** Bits that fill an output before the launch: a quiet NaN that no kernel produces. A word that still holds it was not written. */
+export const POISON = 0x7fe5a5a5;
 
 /** The first element that still holds the poison it started with, and how many do; empty when all were written. */
 export function unwrittenFault(output: string, words: Uint32Array, kept?: Uint8Array): string {

@@ -27,6 +27,15 @@ export interface Dispatch {
   readonly boundBytes: number;
 }
 
+const programsOf = new WeakMap<Gpu, Programs>();
+
+/** The programs that single launches on one device share. */
+export function programsFor(gpu: Gpu): Programs {
+  let programs = programsOf.get(gpu);
+  if (!programs) programsOf.set(gpu, (programs = new Programs(gpu)));
+  return programs;
+}
+
 export class Programs {
   readonly #gpu: Gpu;
   readonly #cache = new Map<string, Promise<Program>>();

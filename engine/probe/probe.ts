@@ -1,7 +1,7 @@
 /** Measures a device: read stream, dependent dispatches, latencies, and whether its timestamps can be believed. */
 import { EngineRefused } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
-import { Programs } from '../gpu/programs.ts';
+import { programsFor } from '../gpu/programs.ts';
 import { hasTimestamps, Stamps } from '../gpu/stamps.ts';
 import { Stream } from '../gpu/stream.ts';
 import { RECORD_SCHEMA, type ProbeRecord } from '../protocol.ts';
@@ -20,7 +20,7 @@ const STAMPS = 2;
 /** The probe's tools on a device, with its timestamps judged. */
 export async function openBench(gpu: Gpu): Promise<{ bench: Bench; timestamps: ProbeRecord['timestamps'] }> {
   const started = performance.now();
-  const [stream, programs] = [new Stream(gpu), new Programs(gpu)];
+  const [stream, programs] = [new Stream(gpu), programsFor(gpu)];
   const mark = (await chainOf(gpu, programs, 2)).dispatches[0]!;
   const late = (): boolean => performance.now() - started > BUDGET_MS;
   const tools = { gpu, stream, programs, stamps: hasTimestamps(gpu) ? new Stamps(gpu, STAMPS) : undefined, mark, late };

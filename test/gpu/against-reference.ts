@@ -1,7 +1,8 @@
 /** Runs one kernel on the device and holds every output against its float64 reference, for tests. */
 import { openGpu, type Gpu } from '../../engine/gpu/device.ts';
 import { unpackedSoftwareDriver } from '../../engine/gpu/driver-files.ts';
-import { POISON, runLaunch, type Arrays, type TypedArray } from '../../engine/gpu/run-launch.ts';
+import { POISON } from '../../engine/contract/written.ts';
+import { runLaunch, type Arrays, type TypedArray } from '../support/run-launch.ts';
 import type { Kernel, Shape } from '../../kernels/contract.ts';
 import type { Random } from '../../kernels/random.ts';
 
@@ -36,11 +37,11 @@ export interface Comparison<S extends Shape> {
 /**
  * Launches twice between guard words and says what is wrong; nothing is when both launches give the same bits, every output word
  * was written, no input changed, and every output is within `ulps` of its expected value.
- * @throws GuardViolation when a launch wrote outside a binding.
+ * @throws when a launch wrote outside a binding.
  */
 export async function faultsAgainstReference<S extends Shape>(gpu: Gpu, { kernel, shape, inputs, expected, ulps }: Comparison<S>): Promise<string[]> {
-  const outputs = await runLaunch(gpu, kernel, shape, undefined, inputs, { guards: true });
-  const again = await runLaunch(gpu, kernel, shape, undefined, inputs, { guards: true });
+  const outputs = await runLaunch(gpu, kernel, shape, undefined, inputs);
+  const again = await runLaunch(gpu, kernel, shape, undefined, inputs);
   return kernel.bindings.flatMap(({ name, access }) => {
     const got = outputs[name]!;
     if (!sameBits(got, again[name]!)) return [`${name} differs between two launches`];

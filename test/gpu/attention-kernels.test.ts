@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch } from '../../engine/gpu/run-launch.ts';
+import { runLaunch } from '../support/run-launch.ts';
 import { kvWrite } from '../../kernels/kv-write/kv-write.ts';
 import { kvWriteReference } from '../../kernels/kv-write/kv-write.reference.ts';
 import { outputGate } from '../../kernels/output-gate/output-gate.ts';

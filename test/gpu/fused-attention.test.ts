@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch, type Arrays, type TypedArray } from '../../engine/gpu/run-launch.ts';
+import { runLaunch, type Arrays, type TypedArray } from '../support/run-launch.ts';
 import type { Kernel, Shape } from '../../kernels/contract.ts';
 import { kvWrite } from '../../kernels/kv-write/kv-write.ts';
 import { outputGateReference } from '../../kernels/output-gate/output-gate.reference.ts';
@@ -27,8 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => gpu.close());
 
-const launch = (kernel: Kernel<never>, shape: Shape, inputs: Arrays): Promise<Record<string, TypedArray>> =>
-  runLaunch(gpu, kernel, shape, undefined, inputs, { guards: true });
+const launch = (kernel: Kernel<never>, shape: Shape, inputs: Arrays): Promise<Record<string, TypedArray>> => runLaunch(gpu, kernel, shape, undefined, inputs);
 
 const words = (array: TypedArray): Uint32Array => new Uint32Array(array.buffer, array.byteOffset, array.length);
 

@@ -1,7 +1,7 @@
 /** gdn-step gives, bit for bit, what its chain gives: conv1d-decode, gdn-gates, qk-l2-norm, gdn-decode, gated-rms-norm. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch, type TypedArray } from '../../engine/gpu/run-launch.ts';
+import { runLaunch, type TypedArray } from '../support/run-launch.ts';
 import { conv1dDecode } from '../../kernels/conv1d-decode/conv1d-decode.ts';
 import { gatedRmsNorm } from '../../kernels/gated-rms-norm/gated-rms-norm.ts';
 import { gdnDecode } from '../../kernels/gdn-decode/gdn-decode.ts';
@@ -42,14 +42,7 @@ it.each(cases)('$name, three tokens', async ({ shape }) => {
   let chain: Record<'convState' | 'state', TypedArray> = first;
   for (let token = 0; token < 3; token++) {
     const x = uniform(random, width, 4);
-    fused = await runLaunch(
-      gpu,
-      gdnStep,
-      shape,
-      undefined,
-      { x, convWeight, gates, norm, convState: fused['convState']!, state: fused['state']! },
-      { guards: true },
-    );
+    fused = await runLaunch(gpu, gdnStep, shape, undefined, { x, convWeight, gates, norm, convState: fused['convState']!, state: fused['state']! });
     const convolved = await runLaunch(gpu, conv1dDecode, { rows: 1, channels, taps }, undefined, {
       x: x.slice(0, channels),
       weight: convWeight,

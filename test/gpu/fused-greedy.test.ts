@@ -1,7 +1,7 @@
 /** greedy-parts and greedy-merge give, bit for bit, what argmax and logits-checksum give. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch } from '../../engine/gpu/run-launch.ts';
+import { runLaunch } from '../support/run-launch.ts';
 import { argmax } from '../../kernels/argmax/argmax.ts';
 import { greedyMerge } from '../../kernels/greedy-merge/greedy-merge.ts';
 import { greedyParts, spansOf } from '../../kernels/greedy-parts/greedy-parts.ts';
@@ -21,8 +21,8 @@ const cases = [1, 1024, 1025, 5000, 300_000].flatMap((n) => logitsFills.map((fil
 it.each(cases)('$n logits, $name', async ({ n, fill }) => {
   const { logits } = fill.make({ n }, new Random(n));
   const inputs = { logits: logits! };
-  const { parts } = await runLaunch(gpu, greedyParts, { n }, undefined, inputs, { guards: true });
-  const fused = await runLaunch(gpu, greedyMerge, { spans: spansOf(n) }, undefined, { parts: parts! }, { guards: true });
+  const { parts } = await runLaunch(gpu, greedyParts, { n }, undefined, inputs);
+  const fused = await runLaunch(gpu, greedyMerge, { spans: spansOf(n) }, undefined, { parts: parts! });
   expect(fused['result']).toEqual((await runLaunch(gpu, argmax, { n }, undefined, inputs))['result']);
   expect(fused['checksum']).toEqual((await runLaunch(gpu, logitsChecksum, { n }, undefined, inputs))['result']);
 });

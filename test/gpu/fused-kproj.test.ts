@@ -1,7 +1,7 @@
 /** The fused projections give, bit for bit, what the chain of kernels that they replace gives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch, type TypedArray } from '../../engine/gpu/run-launch.ts';
+import { runLaunch, type TypedArray } from '../support/run-launch.ts';
 import { normGateUpQ4 } from '../../kernels/norm-gate-up-q4/norm-gate-up-q4.ts';
 import { normQmmQ4 } from '../../kernels/norm-qmm-q4/norm-qmm-q4.ts';
 import { qmmQ4Add } from '../../kernels/qmm-q4-add/qmm-q4-add.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch, type Arrays } from '../../engine/gpu/run-launch.ts';
+import { runLaunch, type Arrays } from '../support/run-launch.ts';
 import { conv1dDecode } from '../../kernels/conv1d-decode/conv1d-decode.ts';
 import { conv1dDecodeReference } from '../../kernels/conv1d-decode/conv1d-decode.reference.ts';
 import { conv1dPrefill } from '../../kernels/conv1d-prefill/conv1d-prefill.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Gpu } from '../../engine/gpu/device.ts';
-import { runLaunch, type TypedArray } from '../../engine/gpu/run-launch.ts';
+import { runLaunch, type TypedArray } from '../support/run-launch.ts';
 import { qkNorm } from '../../kernels/qk-norm/qk-norm.ts';
 import { qkNormRopeGateReference } from '../../kernels/qk-norm-rope-gate/qk-norm-rope-gate.reference.ts';
 import { qkNormRopeGate, type QkNormRopeGateShape } from '../../kernels/qk-norm-rope-gate/qk-norm-rope-gate.ts';

@@ -1,7 +1,7 @@
 /** Holds one source of a kernel to the kernel's gates, the cheapest cases first, until a gate goes red. */
 import type { Contents, Contract, Expected, Fill, Shape } from '../../../kernels/contract.ts';
 import { ShaderInvalid } from '../../errors.ts';
-import { programsFor } from '../../gpu/run-launch.ts';
+import { programsFor } from '../../gpu/programs.ts';
 import { fillsOf, runCase } from '../cases.ts';
 import { launchGate } from '../launch-gate.ts';
 import { launchOf, sizeOf, type Subject } from '../subject.ts';
