@@ -25,6 +25,19 @@ export interface CaseGates {
 
 type Words = Readonly<Record<string, Uint32Array>>;
 
+/** What a family's first variant wrote, by shape, fill and family: the others must write the same. */
+export type FirstOfFamily = Map<string, { readonly variant: string; readonly words: Words }>;
+
+export interface CaseOptions {
+  /**
+   * Asked after each variant: true leaves the others out. For planted faults, where one red variant is the answer and compiling the others is
+   * most of the time on a CPU driver.
+   */
+  readonly enough?: () => boolean;
+  /** Kept by who runs the variants of a case in calls of their own. */
+  readonly first?: FirstOfFamily;
+}
+
 /** The fills that a shape is run with. @throws Error when it names one that the contract does not have. */
 export function fillsOf(subject: Subject, shape: ContractShape): readonly Fill[] {
   const { contract } = subject;
@@ -38,8 +51,6 @@ export function fillsOf(subject: Subject, shape: ContractShape): readonly Fill[]
 
 /**
  * Runs one shape and fill with every variant that serves it.
- * @param enough asked after each variant: true leaves the others out. For planted faults, where one red variant is the answer and
- *   compiling the others is most of the time on a CPU driver.
  * @returns figures by variant; an edge that a variant declines, or that does not fit the device, has none.
  */
 export async function runCase(
@@ -48,7 +59,7 @@ export async function runCase(
   shape: ContractShape,
   fill: Fill,
   gates: CaseGates,
-  enough: () => boolean = () => false,
+  { enough = () => false, first: firstOfFamily = new Map() }: CaseOptions = {},
 ): Promise<CaseFigures[]> {
   const { gpu, contract, edits } = subject;
   const { kernel } = contract;
@@ -61,7 +72,6 @@ export async function runCase(
   if (launches.length === 0) return [];
   const contents = fillCase(subject, shape, fill);
   const run = new CaseRun(gpu, kernel, shape.shape, contents);
-  const firstOfFamily = new Map<string, { variant: string; words: Words }>();
   const expectations = new Map<string, Readonly<Record<string, Expected>>>();
   try {
     for (const { variant, launch } of launches) {
@@ -75,9 +85,10 @@ export async function runCase(
       for (const [input, after] of Object.entries(await run.inputs())) {
         gates.integrity.add(after.length, name, guardFault(input, after) || differenceFault(`input "${input}"`, run.initial(input), after));
       }
-      const first = firstOfFamily.get(family);
+      const caseOfFamily = `${shape.name}/${fill.name}/${family}`;
+      const first = firstOfFamily.get(caseOfFamily);
       if (first) holdSame(gates.integrity, `${name} against ${first.variant} of family ${family}`, first.words, words);
-      else firstOfFamily.set(family, { variant, words });
+      else firstOfFamily.set(caseOfFamily, { variant, words });
       figures.push(holdShapes(gates.shapes, name, run, words, expected));
       if (enough()) break;
     }

@@ -4,10 +4,10 @@ import type { Control } from '../../kernels/contract.ts';
 import type { GateResult } from '../protocol.ts';
 import { ShaderInvalid } from '../errors.ts';
 import { shippedShader } from '../gpu/kernel-source.ts';
-import { fillsOf, runCase } from './cases.ts';
 import { launchGate } from './launch-gate.ts';
 import type { Limits } from './limits.ts';
-import { sizeOf, type Subject } from './subject.ts';
+import { largeCases, search, smallCases } from './search.ts';
+import type { Subject } from './subject.ts';
 import { sumsGate } from './sums-gate.ts';
 import { Tally } from './tally.ts';
 
@@ -57,13 +57,7 @@ async function redGate(subject: Subject, limits: Limits, { gate, family }: Contr
   const { contract } = subject;
   const variants = family === undefined ? contract.kernel.variants : contract.families[family];
   if (!variants) throw new Error(`${contract.kernel.name} has no family ${family}; it has ${Object.keys(contract.families).join(', ')}`);
-  const small = contract.shapes.filter(({ shape }) => sizeOf(contract, shape) <= LARGEST_ELEMENTS);
-  for (const shape of small.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
-    for (const fill of fillsOf(subject, shape)) {
-      const run = { ...shape, variants: (shape.variants ?? variants).filter((variant) => variants.includes(variant)) };
-      await runCase(subject, limits, run, fill, gates, () => asked.failed);
-      if (asked.failed) return asked;
-    }
-  }
+  const cases = [...smallCases(contract, variants), ...largeCases(contract, variants, LARGEST_ELEMENTS)];
+  await search(subject, limits, cases, gates, () => asked.failed);
   return asked;
 }

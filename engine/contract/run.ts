@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs';
 import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
 import { loadRegistry } from '../../kernels/registry.ts';
 import { ShaderInvalid } from '../errors.ts';
-import type { Gpu } from '../gpu/device.ts';
+import { openGpu, type Gpu } from '../gpu/device.ts';
 import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
 import { fillsOf, runCase, type CaseFigures } from './cases.ts';
 import { runControl } from './controls.ts';
 import { launchGate } from './launch-gate.ts';
 import { limitsGate, type Limits } from './limits.ts';
+import { remembering } from './remembering.ts';
+import { sideBySide } from './side-by-side.ts';
 import { select, type Contracted, type Selection } from './select.ts';
 import type { Subject } from './subject.ts';
 import { kernelLine, summarise } from './summary.ts';
@@ -41,16 +43,24 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   const kernels: ContractKernelRecord[] = [];
   const controls: ContractControlRecord[] = [];
   const unexpected: string[] = [];
-  for (const entry of contracted) {
-    const subject: Subject = { gpu, contract: entry.contract, seed, repeat };
-    const { record, unexpectedPasses } = await judgeKernel(subject, entry);
-    unexpected.push(...unexpectedPasses);
-    kernels.push(record);
-    emit(record);
-    const outcomes = await plantControls(subject, entry);
-    controls.push(...outcomes);
-    for (const outcome of outcomes) emit(outcome);
-    for (const line of kernelLine(record, outcomes)) print(line);
+  const second = gpu.adapter.evidence === 'software' && contracted.length > 1 ? await openGpu({ adapter: gpu.adapter.name, allowSoftware: true }) : undefined;
+  const judge = async (entry: Contracted, device: Gpu) => {
+    const subject: Subject = { gpu: device, contract: remembering(entry.contract), seed, repeat };
+    const judged = await judgeKernel(subject, entry);
+    return { ...judged, outcomes: await plantControls(subject, entry) };
+  };
+  try {
+    // A CPU driver compiles the shaders of one device one after the other: with a second device, a second core does so too.
+    await sideBySide(contracted, second ? [gpu, second] : [gpu], judge, ({ record, unexpectedPasses, outcomes }) => {
+      unexpected.push(...unexpectedPasses);
+      kernels.push(record);
+      emit(record);
+      controls.push(...outcomes);
+      for (const outcome of outcomes) emit(outcome);
+      for (const line of kernelLine(record, outcomes)) print(line);
+    });
+  } finally {
+    second?.close();
   }
   if (without.length > 0) print(`no contract: ${without.join(', ')}`);
   for (const pass of unexpected) print(`unexpected pass: ${pass}`);

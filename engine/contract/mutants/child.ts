@@ -8,7 +8,8 @@ import { loadKernel, type RegistryEntry } from '../../../kernels/registry.ts';
 import { ShaderInvalid } from '../../errors.ts';
 import { openGpu } from '../../gpu/device.ts';
 import type { Subject } from '../subject.ts';
-import { judgeSource, remembering } from './judge.ts';
+import { judgeSource } from './judge.ts';
+import { remembering } from '../remembering.ts';
 import type { Answer, Question } from './messages.ts';
 
 const say = (message: Answer): void => void process.send!(message);

@@ -1,10 +1,10 @@
 /** Holds one source of a kernel to the kernel's gates, the cheapest cases first, until a gate goes red. */
-import type { Contents, Contract, Expected, Fill, Shape } from '../../../kernels/contract.ts';
+import type { ContractShape } from '../../../kernels/contract.ts';
 import { ShaderInvalid } from '../../errors.ts';
 import { programsFor } from '../../gpu/programs.ts';
-import { fillsOf, runCase } from '../cases.ts';
 import { launchGate } from '../launch-gate.ts';
-import { launchOf, sizeOf, type Subject } from '../subject.ts';
+import { largeCases, search, smallCases } from '../search.ts';
+import { launchOf, type Subject } from '../subject.ts';
 import { sumsGate } from '../sums-gate.ts';
 import { Tally } from '../tally.ts';
 
@@ -22,18 +22,20 @@ export async function judgeSource(subject: Subject, step: () => void): Promise<J
   const { gpu, contract } = subject;
   if (!(await compiles(subject))) return { result: 'invalid' };
   step();
+  const gates = { integrity: new Tally(), shapes: new Tally() };
+  const casesRed = async (cases: readonly ContractShape[]): Promise<Judgement | undefined> => {
+    await search(subject, gpu.adapter.limits, cases, gates, () => gates.integrity.failed || gates.shapes.failed, step);
+    if (gates.integrity.failed) return red(2, gates.integrity);
+    return gates.shapes.failed ? red(3, gates.shapes) : undefined;
+  };
+  // Gate 1 compiles every variant before it sees anything, so that it comes after the cases that may do with one.
+  const small = await casesRed(smallCases(contract));
+  if (small) return small;
   const launch = await launchGate(subject);
   if (launch.failed) return red(1, launch);
   step();
-  const gates = { integrity: new Tally(), shapes: new Tally() };
-  for (const shape of contract.shapes.toSorted((a, b) => sizeOf(contract, a.shape) - sizeOf(contract, b.shape))) {
-    for (const fill of fillsOf(subject, shape)) {
-      await runCase(subject, gpu.adapter.limits, shape, fill, gates, () => gates.integrity.failed || gates.shapes.failed);
-      if (gates.integrity.failed) return red(2, gates.integrity);
-      if (gates.shapes.failed) return red(3, gates.shapes);
-      step();
-    }
-  }
+  const large = await casesRed(largeCases(contract));
+  if (large) return large;
   const sums = await sumsGate(subject);
   return sums.failed ? red(4, sums) : { result: 'green' };
 }
@@ -56,29 +58,4 @@ async function compiles({ gpu, contract, edits }: Subject): Promise<boolean> {
     }
   }
   return true;
-}
-
-/** The contract with each case filled and each expectation computed once: a kernel's mutants ask for the same ones again and again. */
-export function remembering(contract: Contract): Contract {
-  const expected = new WeakMap<Contents, Map<string, Readonly<Record<string, Expected>>>>();
-  const expect = (shape: Shape, contents: Contents, family: string): Readonly<Record<string, Expected>> => {
-    const byFamily = expected.get(contents) ?? new Map<string, Readonly<Record<string, Expected>>>();
-    expected.set(contents, byFamily);
-    const known = byFamily.get(family) ?? contract.expect(shape, contents, family);
-    byFamily.set(family, known);
-    return known;
-  };
-  return { ...contract, fills: contract.fills.map(rememberingFill), expect };
-}
-
-function rememberingFill(fill: Fill): Fill {
-  const filled = new WeakMap<Shape, Contents>();
-  return {
-    ...fill,
-    make: (shape, random) => {
-      const known = filled.get(shape) ?? fill.make(shape, random);
-      filled.set(shape, known);
-      return known;
-    },
-  };
 }

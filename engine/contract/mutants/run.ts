@@ -5,6 +5,7 @@ import { EngineBroken } from '../../errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { shippedShader } from '../../gpu/kernel-source.ts';
 import { RECORD_SCHEMA, type ContractMutantsRecord, type EngineRecord } from '../../protocol.ts';
+import { sideBySide } from '../side-by-side.ts';
 import { select, type Contracted, type Selection } from '../select.ts';
 import { chosenOrder } from './choose.ts';
 import { editsOf } from './edits.ts';
@@ -33,8 +34,8 @@ export interface MutantsOptions extends Selection {
 type Mutant = ContractMutantsRecord['mutants'][number];
 
 /**
- * Judges the mutants of the selected kernels, each in a process that can be ended, and prints `mutants caught N of M`.
- * Closes `gpu`: the judging process opens the adapter of its name for itself.
+ * Judges the mutants of the selected kernels, two kernels at a time on a CPU driver, each in a process that can be ended, and prints `mutants caught N of M`.
+ * Closes `gpu`: the judging processes open the adapter of its name for themselves.
  * @throws EngineUsage when nothing is selected; EngineBroken when the device does not open or breaks on a shipped shader.
  */
 export async function runMutants(gpu: Gpu, options: MutantsOptions): Promise<void> {
@@ -45,17 +46,21 @@ export async function runMutants(gpu: Gpu, options: MutantsOptions): Promise<voi
   gpu.close();
   const { contracted } = select(await loadRegistry(), options);
   print(`mutants on ${adapter} (${evidence}), seed ${seed}, ${each} a kernel`);
-  const judging = new JudgingProcess({ adapter, evidence, seed, repeat: Math.max(options.repeat ?? 2, 2) });
+  // A hung mutant may take other work of a GPU with it; a CPU driver only takes a core.
+  const processes = Array.from(
+    { length: evidence === 'software' ? 2 : 1 },
+    () => new JudgingProcess({ adapter, evidence, seed, repeat: Math.max(options.repeat ?? 2, 2) }),
+  );
   const records: ContractMutantsRecord[] = [];
   try {
-    for (const entry of contracted) {
-      const record = await mutateKernel(judging, entry, each, seed);
+    const mutate = (entry: Contracted, judging: JudgingProcess): Promise<ContractMutantsRecord> => mutateKernel(judging, entry, each, seed);
+    await sideBySide(contracted, processes, mutate, (record) => {
       records.push(record);
       emit(record);
       for (const line of mutantLines(record)) print(line);
-    }
+    });
   } finally {
-    await judging.close();
+    await Promise.all(processes.map((judging) => judging.close()));
   }
   const caught = records.reduce((sum, record) => sum + record.caught, 0);
   const mutants = records.reduce((sum, record) => sum + record.mutants.length, 0);
