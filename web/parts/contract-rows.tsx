@@ -73,7 +73,7 @@ function Rows({ rows, id }: { readonly rows: readonly ContractRow[]; readonly id
               <td class={row.status === 'same' || row.status === 'fixed' ? '' : 'alarm'}>{row.status}</td>
               <td>{clean(row.baseline)}</td>
               <td>{row.baseline === row.candidate && row.status === 'same' ? <span class="dim">the same</span> : clean(row.candidate)}</td>
-              <td class="n">
+              <td>
                 <Drift row={row} />
               </td>
               <td>{clean(row.note)}</td>
