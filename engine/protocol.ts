@@ -97,7 +97,7 @@ export const contractKernelRecord = z.object({
   kind: z.literal('contract-kernel'),
   kernel: z.string(),
   group: z.string(),
-  status: z.enum(['pass', 'fail', 'known']),
+  status: z.enum(['pass', 'fail', 'known', 'skipped']).describe('skipped: the device lacks what the kernel needs; no gate was tried'),
   hashes: z
     .object({
       wgsl: sha256,
@@ -117,6 +117,7 @@ export const contractKernelRecord = z.object({
   alarms: z.array(z.string()).describe('cases over the depth bound but within the spec bound'),
   cases: z.array(contractCase),
   known: z.string().nullable().describe('reason of the known finding that explains a failure; null otherwise'),
+  skipped: z.string().optional().describe('feature absent: what the device lacks; absent where the gates were tried'),
   gateMs: z.number(),
 });
 
@@ -141,6 +142,7 @@ export const contractSummaryRecord = z.object({
   pass: z.int(),
   fail: z.int(),
   known: z.int(),
+  skipped: z.int().optional().describe('kernels that need a feature that the device lacks; absent: none, or an engine before there were such'),
   unexpectedPasses: z.array(z.string()),
   controls: z.int(),
   caught: z.int(),

@@ -32,7 +32,13 @@ export interface Launch {
   readonly workgroupBytes: number;
 }
 
-export type KernelGroup = 'projection' | 'pointwise' | 'datamove' | 'attention' | 'gdn' | 'greedy' | 'fused';
+export type KernelGroup = 'projection' | 'pointwise' | 'datamove' | 'attention' | 'gdn' | 'greedy' | 'fused' | 'matrix';
+
+/**
+ * What a kernel needs of a device beyond what every device has. Where it is absent the kernel is skipped: neither passed nor failed.
+ * `subgroup-matrix`: products of 16 by 16 by 16 halves with float32 sums, by subgroups of 32 lanes.
+ */
+export type DeviceNeed = 'subgroup-matrix';
 
 /** One field of the uniform block, as declared in the WGSL struct. */
 export interface ParamSpec {
@@ -50,6 +56,8 @@ export interface Kernel<S extends Shape = Shape> {
   /** What it computes, one sentence with the formula. */
   readonly summary: string;
   readonly bindings: readonly BindingSpec[];
+  /** Absent: it runs on every device. The engine writes the `enable` directives that this takes before the shader. */
+  readonly needs?: DeviceNeed;
   /** Snippets of kernels/shared/ that are put before NAME.wgsl. */
   readonly includes: readonly string[];
   /** The uniform block's fields in the WGSL struct's order; `packParams` turns them into words. */

@@ -94,7 +94,7 @@ function results(legs: readonly EngineRecord[][]): Results {
   return { kernels, controls, summary: first.flatMap((record) => (record.kind === 'contract-summary' ? [record.line] : [])) };
 }
 
-const RANK = { pass: 0, known: 1, fail: 2 } as const;
+const RANK = { pass: 0, skipped: 0, known: 1, fail: 2 } as const;
 
 /** 0 pass, 1 known finding, 2 fail; a limit failure is a failure, whatever the gates say, and so is a pass that they do not bear out. */
 function rank(record: ContractKernelRecord): 0 | 1 | 2 {
@@ -106,6 +106,7 @@ function contradiction({ status, gates, cases }: ContractKernelRecord): string |
   const all = [gates[1], gates[2], gates[3], gates[4]];
   if (status === 'pass' && all.some((gate) => gate.status === 'fail')) return 'it says pass, and a gate of it fails';
   if (all.some((gate) => gate.status === 'pass' && gate.checks === 0)) return 'a gate passes and compared nothing';
+  if (status === 'skipped') return cases.length === 0 ? null : 'it says skipped, and ran cases';
   if (status !== 'fail' && cases.length === 0) return 'it says pass, and ran no case';
   return null;
 }
@@ -123,10 +124,13 @@ function kernelRow(kernel: string, baseline: ContractKernelRecord | undefined, c
   if (after > before) return row('new-failure', `${after === 1 ? `became a known finding: ${candidate.known ?? ''}` : failure(candidate)}${changedNote}`);
   if (changed !== '') return row('contract-changed', `${changed} differ${changed.includes(' and ') ? '' : 's'}: the two results are not of the same contract`);
   if (before === 2 && after === 1) return row('contract-changed', `its failure was declared a known finding: ${candidate.known ?? ''}`);
+  if ((baseline.status === 'skipped') !== (candidate.status === 'skipped'))
+    return row('not-comparable', `skipped in one arm: ${baseline.skipped ?? candidate.skipped ?? ''}`);
   const lost = lostCases(baseline, candidate);
   if (lost !== '') return row('contract-changed', lost);
   if (after < before) return row('fixed', `the baseline ${before === 2 ? `fails: ${failure(baseline)}` : `has a known finding: ${baseline.known ?? ''}`}`);
   if (after === 2) return row('pre-existing', failure(candidate));
+  if (candidate.status === 'skipped') return row('same', `skipped in both arms: ${candidate.skipped ?? 'feature absent'}`);
   return row('same', [after === 1 ? `known finding: ${candidate.known ?? ''}` : '', outputs(baseline, candidate)].filter(Boolean).join('; '));
 }
 
@@ -134,6 +138,7 @@ function kernelRow(kernel: string, baseline: ContractKernelRecord | undefined, c
 function kernelText(record: ContractKernelRecord | undefined): string {
   if (record === undefined) return 'absent';
   const word = rank(record) === 2 ? 'fail' : record.status;
+  if (word === 'skipped') return `skipped, ${record.skipped ?? 'feature absent'}`;
   const checks = [record.gates[1], record.gates[2], record.gates[3], record.gates[4]].reduce((sum, gate) => sum + gate.checks, 0);
   const worst = record.worst === null ? '' : `, worst ${record.worst.fraction.toFixed(3)} of bound`;
   return `${word}, ${checks} checks${worst}${record.refusedEdges > 0 ? `, ${record.refusedEdges} refused edges` : ''}`;

@@ -20,6 +20,15 @@ export function judgeContract(input: JudgeInput, legs: readonly ReadLeg[]): Pick
   if (contract.length === 0) return { word: 'void', reason: 'no kernel was under contract in either arm', lines, contract };
   const bare = legs.find((leg) => !leg.parsed.some((record) => record.kind === 'contract-summary'));
   if (bare !== undefined) return { word: 'void', reason: `leg ${bare.index} (${bare.case}) executed but holds no contract summary`, lines, contract };
+  const kernels = legs.flatMap((leg) => leg.parsed.flatMap((record) => (record.kind === 'contract-kernel' ? [record] : [])));
+  const [skipped] = kernels;
+  if (skipped !== undefined && kernels.every(({ status }) => status === 'skipped'))
+    return {
+      word: 'not-run',
+      reason: `every kernel was skipped: ${skipped.skipped ?? 'feature absent'}. next: submit to a device that has it`,
+      lines,
+      contract,
+    };
   const found = wordOf(contract, lines);
   const untold = base !== null && 'unknown' in base ? `; the merge base tells nothing: ${base.unknown}` : '';
   return { word: found.word, reason: `${found.reason}${untold}`, lines, contract };
@@ -61,10 +70,11 @@ function wordOf(rows: readonly ContractRow[], lines: readonly LineRow[]): { word
   if (red.length > 0) return { word: 'pre-existing', reason: `fails in both arms: ${named(red)}${fixed.length > 0 ? `; fixed: ${named(fixed)}` : ''}` };
   if (fixed.length > 0) return { word: 'fixed', reason: `fails in the baseline only: ${named(fixed)}` };
   const controls = rows.filter((row) => row.kernel.includes(' / control ')).length;
+  const skipped = rows.filter((row) => row.baseline.startsWith('skipped,')).length;
   const masked = [...new Set(lines.flatMap((row) => row.masked))];
   const outside = masked.length === 0 ? '' : ` outside of the masked ${masked.join(', ')}`;
   return {
     word: 'same',
-    reason: `${rows.length - controls} kernels and ${controls} controls give the same result in both arms, none fails or is missed; SUMMARY lines equal${outside}`,
+    reason: `${rows.length - controls - skipped} kernels and ${controls} controls give the same result in both arms, none fails or is missed${skipped === 0 ? '' : `, ${skipped} skipped for an absent feature`}; SUMMARY lines equal${outside}`,
   };
 }

@@ -301,6 +301,21 @@ describe('contract suites', () => {
     ['fixed', 'a kernel fails in the baseline only', kernels({ status: 'fail' }), kernels(), 'fails in the baseline only'],
     ['pre-existing', 'it fails in both', kernels({ status: 'fail' }), kernels({ status: 'fail' }), 'fails in both arms'],
     ['pre-existing', 'a control is missed in both', kernels({}, false), kernels({}, false), 'fails in both arms'],
+    [
+      'same',
+      'a kernel is skipped in both',
+      kernels({ status: 'skipped' }),
+      kernels({ status: 'skipped' }),
+      '1 kernels and 2 controls give the same result in both arms, none fails or is missed, 1 skipped for an absent feature',
+    ],
+    ['output-differs', 'a kernel is skipped in one', kernels(), kernels({ status: 'skipped' }), 'skipped in one arm: feature absent'],
+    [
+      'not-run',
+      'every kernel is skipped',
+      kernels({ status: 'skipped' }).slice(0, 1),
+      kernels({ status: 'skipped' }).slice(0, 1),
+      'every kernel was skipped: feature absent',
+    ],
     ['same', 'a known finding in both', kernels({ status: 'known' }), kernels({ status: 'known' }), 'same result'],
     ['output-differs', 'the contract file changed', kernels(), kernels({ files: { contract: 'weaker' } }), 'contract changed: qmm-q4 (contract differs'],
     [

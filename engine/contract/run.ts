@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
 import { loadRegistry } from '../../kernels/registry.ts';
+import type { DeviceNeed } from '../../kernels/contract.ts';
 import { ShaderInvalid } from '../errors.ts';
 import { openGpu, type Gpu } from '../gpu/device.ts';
 import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
@@ -44,8 +45,18 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   const controls: ContractControlRecord[] = [];
   const unexpected: string[] = [];
   const second = gpu.adapter.evidence === 'software' && contracted.length > 1 ? await openGpu({ adapter: gpu.adapter.name, allowSoftware: true }) : undefined;
+  const needing = new Map<DeviceNeed, Promise<Gpu>>();
+  const deviceFor = async (need: DeviceNeed): Promise<Gpu> => {
+    const opened = needing.get(need) ?? openNeeding(gpu, need);
+    needing.set(need, opened);
+    return opened;
+  };
   const judge = async (entry: Contracted, device: Gpu) => {
-    const subject: Subject = { gpu: device, contract: remembering(entry.contract), seed, repeat };
+    const { needs } = entry.kernel;
+    const own = needs === undefined ? device : await deviceFor(needs);
+    const lack = needs === undefined ? '' : own.lack(needs);
+    if (lack !== '') return { record: skippedRecord(entry, `feature absent: ${own.adapter.name} lacks ${lack}`), unexpectedPasses: [], outcomes: [] };
+    const subject: Subject = { gpu: own, contract: remembering(entry.contract), seed, repeat };
     const judged = await judgeKernel(subject, entry);
     return { ...judged, outcomes: await plantControls(subject, entry) };
   };
@@ -61,6 +72,7 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
     });
   } finally {
     second?.close();
+    for (const opened of needing.values()) await opened.then((own) => own.close()).catch(() => undefined);
   }
   if (without.length > 0) print(`no contract: ${without.join(', ')}`);
   for (const pass of unexpected) print(`unexpected pass: ${pass}`);
@@ -84,14 +96,7 @@ async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ recor
     kernel: kernel.name,
     group: kernel.group,
     status,
-    hashes: {
-      wgsl: sha256(entry.files.wgsl),
-      wrapper: sha256(entry.files.wrapper),
-      reference: sha256(entry.files.reference),
-      contract: sha256(entry.files.contract),
-      control: sha256(entry.files.control),
-      harness: harnessHash(entry.files),
-    },
+    hashes: hashesOf(entry),
     variants: [...kernel.variants],
     limits: geometry.tally.result(),
     gates: results,
@@ -104,6 +109,48 @@ async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ recor
     gateMs: performance.now() - started,
   };
   return { record, unexpectedPasses };
+}
+
+/** The same adapter, opened with what a kernel needs. A device of its own, so that the other kernels' stays as it is without. */
+export function openNeeding({ adapter: { name } }: Gpu, need: DeviceNeed): Promise<Gpu> {
+  // The command that opened the first device asked for leave to run on software already.
+  return openGpu({ adapter: name, allowSoftware: true, needs: [need] });
+}
+
+function hashesOf({ files }: Contracted): ContractKernelRecord['hashes'] {
+  return {
+    wgsl: sha256(files.wgsl),
+    wrapper: sha256(files.wrapper),
+    reference: sha256(files.reference),
+    contract: sha256(files.contract),
+    control: sha256(files.control),
+    harness: harnessHash(files),
+  };
+}
+
+/** A kernel that this device cannot run: neither passed nor failed. */
+function skippedRecord(entry: Contracted, reason: string): ContractKernelRecord {
+  const { name, group, variants } = entry.kernel;
+  const untried = { status: 'not-applicable', checks: 0, detail: reason } as const;
+  return {
+    schema: RECORD_SCHEMA,
+    kind: 'contract-kernel',
+    kernel: name,
+    group,
+    status: 'skipped',
+    hashes: hashesOf(entry),
+    variants: [...variants],
+    limits: untried,
+    gates: { 1: untried, 2: untried, 3: untried, 4: untried },
+    limitFailures: 0,
+    refusedEdges: 0,
+    worst: null,
+    alarms: [],
+    cases: [],
+    known: null,
+    skipped: reason,
+    gateMs: 0,
+  };
 }
 
 /** Gates 1 to 4. A shader that does not compile fails the first and leaves the others with nothing to compare. */

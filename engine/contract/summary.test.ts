@@ -46,3 +46,13 @@ test('a kernel’s lines say what failed and which control was missed', () => {
   expect(lines[0]).toContain('0/1 controls caught');
   expect(lines.slice(1)).toEqual(['      gate 3: y is off', '      alarm: a: over', '      missed control dropped term: stayed green']);
 });
+
+test('a skipped kernel is counted as such, and in none of the other counts', () => {
+  const skipped: ContractKernelRecord = { ...record, kernel: 'third', status: 'skipped', skipped: 'feature absent: it lacks x', gateMs: 0 };
+  const summary = summarise('A', [record, skipped], [], []);
+  expect(summary.line).toBe(
+    'SUMMARY A 2 kernels: 1 pass gates 1-4, 0 fail, 0 known findings, 1 skipped: feature absent; 0 controls: 0 caught, 0 missed; 0 limit failures; gates 12 ms',
+  );
+  expect(contractSummaryRecord.parse(summary)).toMatchObject({ kernels: 2, pass: 1, fail: 0, known: 0, skipped: 1 });
+  expect(kernelLine(skipped, [])).toEqual(['skip  third (scalar, vec4): skipped: feature absent: it lacks x']);
+});

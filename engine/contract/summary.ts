@@ -3,6 +3,7 @@ import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, t
 
 /** The lines of one kernel: its result first, then whatever a person has to look at. */
 export function kernelLine(record: ContractKernelRecord, controls: readonly ContractControlRecord[]): string[] {
+  if (record.skipped !== undefined) return [`skip  ${record.kernel} (${record.variants.join(', ')}): skipped: ${record.skipped}`];
   const gates = ([1, 2, 3, 4] as const).map((gate) => `${gate} ${mark(record.gates[gate].status)}`).join(', ');
   const checks = ([1, 2, 3, 4] as const).reduce((sum, gate) => sum + record.gates[gate].checks, 0);
   const worst = record.worst ? `, worst ${record.worst.fraction.toPrecision(3)} of bound (${record.worst.case})` : '';
@@ -46,8 +47,9 @@ export function summarise(
     limitFailures: kernels.reduce((sum, kernel) => sum + kernel.limitFailures, 0),
     gatesMs: Math.round(kernels.reduce((sum, kernel) => sum + kernel.gateMs, 0)),
   };
+  const skipped = count('skipped');
   const line =
-    `SUMMARY ${adapter} ${totals.kernels} kernels: ${totals.pass} pass gates 1-4, ${totals.fail} fail, ${totals.known} known findings; ` +
+    `SUMMARY ${adapter} ${totals.kernels} kernels: ${totals.pass} pass gates 1-4, ${totals.fail} fail, ${totals.known} known findings${skipped > 0 ? `, ${skipped} skipped: feature absent` : ''}; ` +
     `${totals.controls} controls: ${totals.caught} caught, ${totals.missed} missed; ${totals.limitFailures} limit failures; gates ${totals.gatesMs} ms`;
-  return { schema: RECORD_SCHEMA, kind: 'contract-summary', line, ...totals, unexpectedPasses: [...unexpectedPasses] };
+  return { schema: RECORD_SCHEMA, kind: 'contract-summary', line, ...totals, ...(skipped > 0 && { skipped }), unexpectedPasses: [...unexpectedPasses] };
 }

@@ -50,9 +50,7 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
     { kernel: sdpaMergeGate, shape: { heads, headDim, context }, buffers: { sums, stats, qg: queryGate, position, out: gated } },
   ];
   return [
-    project(graph, `${at}.q_proj`, normed, queryGate),
-    project(graph, `${at}.k_proj`, normed, keys),
-    project(graph, `${at}.v_proj`, normed, values),
+    ...project(graph, normed, [`${at}.q_proj`, queryGate], [`${at}.k_proj`, keys], [`${at}.v_proj`, values]),
     {
       kernel: qkNorm,
       shape: { rows, heads, headDim, ...inHeads, eps },
@@ -71,6 +69,6 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
       buffers: { k: keysRotated, v: values, position, kCache: cache.keys, vCache: cache.values },
     },
     ...(graph.kind === 'token' && graph.sdpa === 'split' ? split : whole),
-    project(graph, `${at}.o_proj`, gated, out),
+    ...project(graph, gated, [`${at}.o_proj`, out]),
   ];
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { LaunchRefused } from '../../kernels/contract.ts';
 import { EngineRefused, EngineUsage } from '../errors.ts';
 import type { Gpu } from '../gpu/device.ts';
+import { refuseUnlessServed } from '../gpu/needs.ts';
 import { openGpuAnywhere } from '../gpu/relaunch.ts';
 import { Stream } from '../gpu/stream.ts';
 import { Checkpoint } from '../model/checkpoint.ts';
@@ -21,7 +22,7 @@ import { identityPass } from './identity-pass.ts';
 import { profileLines, profilePass } from './profile-pass.ts';
 import { idsSha256, parseIds, readPrompt, type Prompt, type PromptOptions } from './prompt.ts';
 import { ranLine, ranRecord } from './ran.ts';
-import { variantsOf } from './settings.ts';
+import { needsOf, variantsOf } from './settings.ts';
 import { timedPass, type Timed } from './timed-pass.ts';
 import { countLines, perToken } from './two-length.ts';
 
@@ -67,8 +68,10 @@ export async function decodeCommand(session: Session, options: DecodeOptions): P
     const ignored = checkTensors(job.folder, job.config, checkpoint.tensors);
     if (ignored.size > 0)
       session.print(`ignored what is not the text model's: ${Array.from(ignored, ([part, count]) => `${count} ${part} tensors`).join(', ')}`);
-    const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false });
+    const needs = needsOf(session.settings);
+    const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: options.allowSoftware ?? false, needs: [...needs.keys()] });
     session.emit(gpu.adapter);
+    for (const [need, setting] of needs) refuseUnlessServed(gpu, need, setting);
     const choices = options.tuned === undefined ? undefined : Choices.read(options.tuned === true ? undefined : options.tuned, gpu.adapter);
     for (const record of await decode(gpu, session, options, job, checkpoint, choices)) {
       session.emit(record);

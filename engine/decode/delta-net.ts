@@ -41,10 +41,7 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
   const recurrence =
     rows > 1 && graph.gdnPrompt === 'chunked' ? chunkedSteps(graph, shape, buffers) : [{ kernel: token ? gdnDecode : gdnPrefill, shape, buffers }];
   return [
-    project(graph, `${at}.in_proj_qkv`, normed, qkv),
-    project(graph, `${at}.in_proj_z`, normed, z),
-    project(graph, `${at}.in_proj_a`, normed, a),
-    project(graph, `${at}.in_proj_b`, normed, b),
+    ...project(graph, normed, [`${at}.in_proj_qkv`, qkv], [`${at}.in_proj_z`, z], [`${at}.in_proj_a`, a], [`${at}.in_proj_b`, b]),
     {
       kernel: token ? conv1dDecode : conv1dPrefill,
       shape: { rows, channels, taps },
@@ -62,7 +59,7 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
       shape: { rows: rows * vHeads, n: dv, eps: config.eps },
       buffers: { x: recurred, z, weight: weights.vector(`${at}.norm.weight`), out: gated },
     },
-    project(graph, `${at}.out_proj`, gated, out),
+    ...project(graph, gated, [`${at}.out_proj`, out]),
   ];
 }
 

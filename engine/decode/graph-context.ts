@@ -1,11 +1,14 @@
 /** What the steps of one pass share. */
 import type { Shape } from '../../kernels/contract.ts';
 import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
+import { qmmQ4Matrix } from '../../kernels/qmm-q4-matrix/qmm-q4-matrix.ts';
+import { rowsToHalves } from '../../kernels/rows-to-halves/rows-to-halves.ts';
 import { EngineBroken } from '../errors.ts';
 import type { BufferRef } from '../gpu/buffer-ref.ts';
 import type { ModelConfig } from '../model/config.ts';
-import type { WeightTable } from '../model/weights.ts';
+import type { QuantisedPart, WeightTable } from '../model/weights.ts';
 import type { DecodeState, Scratch } from './memory.ts';
+import { matrixParts } from './settings.ts';
 import type { Step } from './step.ts';
 
 /** What every step of a graph is built from. */
@@ -21,7 +24,7 @@ export interface GraphContext {
   readonly position: GPUBuffer;
   /** Variant of qmm-q4 for one row. */
   readonly qmm: string;
-  /** Variant of qmm-q4 for several rows, or `auto`. */
+  /** Variant of qmm-q4 for several rows, `auto`, or how many halves qmm-q4-matrix takes of an element: `matrix`, `matrix-2`. */
   readonly qmmPrompt: string;
   /** How the delta rule of several rows is computed: `token-loop`, or `chunked`. */
   readonly gdnPrompt: string;
@@ -44,11 +47,40 @@ function promptVariant(qmmPrompt: string, rows: number, n: number): string {
   return rows >= TILE_FROM.rows && n >= TILE_FROM.columns ? 'tile' : 'tile-rows';
 }
 
-/** y [rows, n] = x [rows, k] · Wᵀ of the matrix `name`, which is in one part. */
-export function project(graph: GraphContext, name: string, x: BufferRef, y: BufferRef, rows: number = graph.rows): Step {
-  const { n, k, parts } = graph.weights.quantised(name);
-  const [{ codes, scales, biases }] = parts;
+/** One matrix by its name, and what its product with x is written to, [rows, n]. */
+export type Projection = readonly [name: string, y: BufferRef];
+
+/** Products of one x [rows, k] with several matrices. On matrix units the halves of x are made once for them all. */
+export function project(graph: GraphContext, x: BufferRef, ...projections: readonly Projection[]): Step[] {
+  const parts = graph.rows > 1 ? matrixParts(graph.qmmPrompt) : undefined;
+  if (parts === undefined) return projections.map(([name, y]) => projectOne(graph, name, x, y));
+  const { rows, scratch } = graph;
+  const { k } = graph.weights.quantised(projections[0]![0]);
+  const made = rowsToHalves.sizes({ rows: 1, k, parts });
+  const halves = {
+    halves: scratch.rows(`halves of ${k}`, made['halves']!),
+    sums: scratch.rows(`sums of ${k}`, made['sums']!),
+    exponents: scratch.rows('exponents', 1),
+  };
+  return [
+    { kernel: rowsToHalves, shape: { rows, k, parts }, buffers: { x, ...halves } },
+    ...projections.map(([name, y]): Step => {
+      const { n, codes, scales, biases } = wholeMatrix(graph, name);
+      return { kernel: qmmQ4Matrix, shape: { rows, n, k, parts }, buffers: { ...halves, codes, scales, biases, y } };
+    }),
+  ];
+}
+
+/** A matrix that is in one part. */
+function wholeMatrix({ weights }: GraphContext, name: string): QuantisedPart & { readonly k: number } {
+  const { k, parts } = weights.quantised(name);
   if (parts.length > 1) throw new EngineBroken(`the matrix ${name} is in ${parts.length} parts, which only a single row goes through`);
+  return { ...parts[0], k };
+}
+
+function projectOne(graph: GraphContext, name: string, x: BufferRef, y: BufferRef): Step {
+  const { rows } = graph;
+  const { n, k, codes, scales, biases } = wholeMatrix(graph, name);
   return {
     kernel: qmmQ4,
     shape: { rows, n, k } satisfies Shape,

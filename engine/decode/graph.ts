@@ -52,10 +52,9 @@ function layerSteps(graph: GraphContext, layer: number): Step[] {
     ...mixer(graph, layer, normed, mixed),
     { kernel: residualAdd, shape: { count }, buffers: { a: hidden, b: mixed, out: middle } },
     normStep(graph, `${at}.post_attention_layernorm.weight`, middle, normed),
-    project(graph, `${at}.mlp.gate_proj`, normed, gate),
-    project(graph, `${at}.mlp.up_proj`, normed, up),
+    ...project(graph, normed, [`${at}.mlp.gate_proj`, gate], [`${at}.mlp.up_proj`, up]),
     { kernel: siluMul, shape: { count: rows * config.intermediate }, buffers: { gate, up, out: activated } },
-    project(graph, `${at}.mlp.down_proj`, activated, down),
+    ...project(graph, activated, [`${at}.mlp.down_proj`, down]),
     { kernel: residualAdd, shape: { count }, buffers: { a: middle, b: down, out: hidden } },
   ];
 }

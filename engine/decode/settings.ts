@@ -1,4 +1,5 @@
 /** The `--set KEY=VALUE` settings of decode: what an arm may change without changing the head. */
+import type { DeviceNeed } from '../../kernels/contract.ts';
 import { qmmQ4 } from '../../kernels/qmm-q4/qmm-q4.ts';
 import { EngineUsage } from '../errors.ts';
 import type { DecoderOptions } from './decoder.ts';
@@ -12,6 +13,17 @@ interface Setting {
   valid(value: string): boolean;
 }
 
+/** Halves that qmm-q4-matrix takes of an element of x, by the value of `qmm-prompt`; undefined for what is a variant of qmm-q4. */
+export function matrixParts(qmmPrompt: string): 1 | 2 | undefined {
+  return qmmPrompt === 'matrix' ? 1 : qmmPrompt === 'matrix-2' ? 2 : undefined;
+}
+
+/** What settings need of the device: each need, and the setting that has it. */
+export function needsOf(settings: Readonly<Record<string, string>>): ReadonlyMap<DeviceNeed, string> {
+  const prompt = settings['qmm-prompt'] ?? '';
+  return new Map(matrixParts(prompt) === undefined ? [] : [['subgroup-matrix', `--set qmm-prompt=${prompt}`]]);
+}
+
 function choice(name: string, what: string, values: readonly string[]): Setting {
   return { name, what, fallback: values[0]!, accepts: values.join(' | '), valid: (value) => values.includes(value) };
 }
@@ -19,7 +31,12 @@ function choice(name: string, what: string, values: readonly string[]): Setting 
 /** Every setting, the documented ones and no other. */
 export const SETTINGS: readonly Setting[] = [
   choice('qmm', 'variant of qmm-q4 for the projections of one token', qmmQ4.variants),
-  choice('qmm-prompt', 'variant of qmm-q4 for the projections of a prompt chunk; auto: tile where it is filled, else tile-rows', ['auto', ...qmmQ4.variants]),
+  choice('qmm-prompt', 'projections of a prompt chunk: a variant of qmm-q4; auto: tile where it is filled, else tile-rows; matrix, matrix-2: on matrix units', [
+    'auto',
+    ...qmmQ4.variants,
+    'matrix',
+    'matrix-2',
+  ]),
   choice('gdn-prompt', 'how the delta rule of a prompt chunk of several rows is computed', ['token-loop', 'chunked']),
   choice('sdpa', 'attention of one token: keys of a head in one workgroup, or split over workgroups', ['whole', 'split']),
   choice('fusion', 'whether the pass of one token runs in fused kernels, with the bits of qmm=split,sdpa=split', ['off', 'on']),

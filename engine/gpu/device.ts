@@ -1,9 +1,11 @@
 /** Opens one adapter and its device, and remembers the first thing that goes wrong with it. */
+import type { DeviceNeed } from '../../kernels/contract.ts';
 import { EngineBroken, EngineRefused, EngineTimeout, withTimeout } from '../errors.ts';
 import type { AdapterRecord } from '../protocol.ts';
 import { adapterRecordOf, limitsOf } from './adapter-record.ts';
 import { countBuffers, type BufferBytes } from './buffer-bytes.ts';
 import { dawnInstance, listAdapters, slug, type ListedAdapter } from './instance.ts';
+import { lackOf, NEEDS } from './needs.ts';
 import { Pending, waitLimitMs } from './pending.ts';
 
 /** Asked for where the adapter has them; nothing in the engine may need one without checking `device.features`. */
@@ -19,6 +21,8 @@ export interface OpenOptions {
   readonly allowSoftware: boolean;
   /** VK_DRIVER_FILES to open under. Works in the main thread of a process that has a Vulkan loader. */
   readonly driverFiles?: string | undefined;
+  /** What the work needs of the device beyond what every device has; absent: nothing. A device that lacks it opens all the same. */
+  readonly needs?: readonly DeviceNeed[] | undefined;
 }
 
 /**
@@ -38,17 +42,32 @@ export class Gpu {
   #waits = 0;
   #compiling = 0;
   #napping = false;
+  readonly #lacks: ReadonlyMap<DeviceNeed, string>;
 
-  /** @param limitMs how long a wait may take; absent: by what is pending. Tests set it lower. */
-  constructor(device: GPUDevice, adapter: AdapterRecord, limitMs: (pending: number) => number = (pending) => waitLimitMs(adapter.evidence, pending)) {
+  /**
+   * @param limitMs how long a wait may take; absent: by what is pending. Tests set it lower.
+   * @param lacks what it lacks of each need that it was opened with.
+   */
+  constructor(
+    device: GPUDevice,
+    adapter: AdapterRecord,
+    limitMs: (pending: number) => number = (pending) => waitLimitMs(adapter.evidence, pending),
+    lacks: ReadonlyMap<DeviceNeed, string> = new Map(),
+  ) {
     this.device = device;
     this.adapter = adapter;
     this.#limitMs = limitMs;
+    this.#lacks = lacks;
     this.buffers = countBuffers(device);
     device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${event.error.message}`));
     void device.lost.then((info) => {
       if (!this.#closing) this.fail(`the device ${adapter.name} was lost (${info.reason}): ${info.message}`);
     });
+  }
+
+  /** What the device lacks of a need; empty when it serves it. */
+  lack(need: DeviceNeed): string {
+    return this.#lacks.get(need) ?? `${NEEDS[need].what}: it was opened without them`;
   }
 
   /** Records a failure; the first one stays. */
@@ -126,7 +145,8 @@ export async function openGpu(options: OpenOptions): Promise<Gpu> {
   const wanted = options.adapter?.toLowerCase();
   if (listed.length === 0) throw noAdapter(options.adapter, listed);
   const matching = listed.filter((entry) => wanted === undefined || entry.name.toLowerCase().includes(wanted));
-  const chosen = wanted === undefined ? await bestAdapter(listed) : await namedAdapter(matching);
+  const needs = options.needs ?? [];
+  const chosen = wanted === undefined ? await bestAdapter(listed, needs) : await namedAdapter(matching, needs);
   if (!chosen) throw noAdapter(options.adapter, listed);
   const driverFiles = process.env['VK_DRIVER_FILES'] ?? null;
   const record = adapterRecordOf(chosen.adapter, chosen.listed, driverFiles);
@@ -136,11 +156,14 @@ export async function openGpu(options: OpenOptions): Promise<Gpu> {
       'add --allow-software, or name a GPU with --adapter NAME',
     );
   }
+  const lacks = new Map(needs.map((need) => [need, lackOf(need, chosen.adapter)]));
+  const needed = needs.filter((need) => lacks.get(need) === '').flatMap((need) => NEEDS[need].features);
+  const features = [...WANTED_FEATURES.filter((feature) => chosen.adapter.features.has(feature)), ...needed];
   const device = await chosen.adapter.requestDevice({
-    requiredFeatures: WANTED_FEATURES.filter((feature) => chosen.adapter.features.has(feature)) as GPUFeatureName[],
+    requiredFeatures: [...new Set(features)] as GPUFeatureName[],
     requiredLimits: limitsOf(chosen.adapter.limits),
   });
-  return new Gpu(device, record);
+  return new Gpu(device, record, undefined, lacks);
 }
 
 interface Chosen {
@@ -149,20 +172,21 @@ interface Chosen {
 }
 
 /** Dawn orders discrete before integrated before CPU when asked for high performance. */
-async function bestAdapter(listed: readonly ListedAdapter[]): Promise<Chosen | undefined> {
+async function bestAdapter(listed: readonly ListedAdapter[], needs: readonly DeviceNeed[]): Promise<Chosen | undefined> {
   const adapter = await dawnInstance([]).requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return undefined;
   const named = listed.find((entry) => slug(entry.name) === adapter.info.device);
   if (!named) return { adapter, listed: { backend: 'unknown', name: adapter.info.description || adapter.info.device } };
   // Asked for by name, since an instance is set up for the driver that it is to open.
-  return namedAdapter([named]);
+  return namedAdapter([named], needs);
 }
 
 /** The first GPU among adapters of a matching name, else the first software one. */
-async function namedAdapter(matching: readonly ListedAdapter[]): Promise<Chosen | undefined> {
+async function namedAdapter(matching: readonly ListedAdapter[], needs: readonly DeviceNeed[]): Promise<Chosen | undefined> {
+  const toggles = needs.flatMap((need) => NEEDS[need].toggles);
   let software: Chosen | undefined;
   for (const entry of matching) {
-    const adapter = await dawnInstance([`backend=${entry.backend}`, `adapter=${entry.name}`]).requestAdapter();
+    const adapter = await dawnInstance([`backend=${entry.backend}`, `adapter=${entry.name}`], toggles).requestAdapter();
     if (!adapter) continue;
     if (adapterRecordOf(adapter, entry, null).evidence === 'gpu') return { adapter, listed: entry };
     software ??= { adapter, listed: entry };

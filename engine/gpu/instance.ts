@@ -31,11 +31,13 @@ export function defineConstants(): void {
 /**
  * Creates a Dawn instance and pins it for the life of the process.
  * @param options dawn.node options such as `adapter=NAME`, `backend=vulkan`.
+ * @param toggles Dawn toggles to switch on.
  */
-export function dawnInstance(options: readonly string[]): GPU {
+export function dawnInstance(options: readonly string[], toggles: readonly string[] = []): GPU {
   defineConstants();
   const swiftShader = options.some((option) => /^adapter=SwiftShader/i.test(option));
-  const gpu = create([`disable-dawn-features=${swiftShader ? `${DISABLED},${UNROLLED_ZEROING}` : DISABLED}`, ...options]);
+  const enabled = toggles.length > 0 ? [`enable-dawn-features=${toggles.join(',')}`] : [];
+  const gpu = create([`disable-dawn-features=${swiftShader ? `${DISABLED},${UNROLLED_ZEROING}` : DISABLED}`, ...enabled, ...options]);
   (globalThis.fleetDawnInstances ??= []).push(gpu);
   return gpu;
 }

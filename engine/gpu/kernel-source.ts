@@ -1,7 +1,8 @@
-/** WGSL of a kernel: its includes from kernels/shared/, then NAME.wgsl. */
+/** WGSL of a kernel: the directives of what it needs, its includes from kernels/shared/, then NAME.wgsl. */
 import { readFileSync } from 'node:fs';
 import type { Kernel } from '../../kernels/contract.ts';
 import { shaderFiles } from '../../kernels/plant.ts';
+import { NEEDS } from './needs.ts';
 
 const KERNELS = new URL('../../kernels/', import.meta.url);
 
@@ -20,10 +21,12 @@ export function shippedShader(file: string): string {
 
 /** The parts of a kernel's source in order. @throws Error when a file is missing. */
 function parts(kernel: Kernel, edits: Edits): Part[] {
-  return shaderFiles(kernel).map((file) => {
+  const files = shaderFiles(kernel).map((file) => {
     const text = edits[file];
     return text === undefined ? { file: `kernels/${file}`, text: shippedShader(file) } : { file: `kernels/${file} (edited)`, text };
   });
+  // Directives stand before everything else in a module, includes too.
+  return kernel.needs === undefined ? files : [{ file: `directives of ${kernel.needs}`, text: NEEDS[kernel.needs].wgsl.join('\n') }, ...files];
 }
 
 /** A kernel's whole WGSL, and where a line of it came from. */

@@ -14,7 +14,8 @@ import { openAnyGpu } from './against-reference.ts';
 const SILU_MUL = 'silu-mul/silu-mul.wgsl';
 
 let gpu: Gpu;
-const names = (await loadRegistry()).map(({ kernel }) => kernel.name);
+const kernels = (await loadRegistry()).map(({ kernel }) => kernel);
+const names = kernels.filter(({ needs }) => needs === undefined).map(({ name }) => name);
 
 beforeAll(async () => {
   gpu = await openAnyGpu();
@@ -61,6 +62,22 @@ describe('the shipped kernels', () => {
     expect(lines.at(-1)).toMatch(
       /^SUMMARY .+ 1 kernels: 1 pass gates 1-4, 0 fail, 0 known findings; (\d+) controls: \1 caught, 0 missed; 0 limit failures; gates \d+ ms$/,
     );
+  });
+
+  test('a kernel that needs more than the device has is skipped, neither passed nor failed; one that has it passes', async () => {
+    for (const { name } of kernels.filter(({ needs }) => needs !== undefined)) {
+      const { records, lines } = await contract(name);
+      for (const record of records) expect(engineRecordLine.parse(record)).toEqual(record);
+      const { status, skipped, cases } = kernelRecord(records);
+      const absent = status === 'skipped';
+      expect([status, cases.length > 0]).toEqual(absent ? ['skipped', false] : ['pass', true]);
+      expect(skipped ?? '').toContain(absent ? `feature absent: ${gpu.adapter.name} lacks ` : '');
+      expect(lines.at(-1)).toMatch(
+        absent
+          ? / 1 kernels: 0 pass gates 1-4, 0 fail, 0 known findings, 1 skipped: feature absent; 0 controls: 0 caught, 0 missed; /
+          : / 1 kernels: 1 pass gates 1-4, 0 fail, 0 known findings; (\d+) controls: \1 caught, 0 missed; /,
+      );
+    }
   });
 
   test('the same seed gives the same digests, case for case', async () => {

@@ -131,7 +131,8 @@ export interface KernelShape {
 
 export function kernel(name: string, shape: KernelShape = {}): ContractKernelRecord {
   const status = shape.status ?? 'pass';
-  const pass = { status: 'pass', checks: 12, detail: '' } as const;
+  const pass =
+    status === 'skipped' ? ({ status: 'not-applicable', checks: 0, detail: 'feature absent' } as const) : ({ status: 'pass', checks: 12, detail: '' } as const);
   const file = (part: keyof Required<ContractKernelRecord>['hashes']): string => sha256Hex(shape.files?.[part] ?? `${name}.${part}`);
   const limitFailures = shape.limitFailures ?? 0;
   return {
@@ -153,7 +154,10 @@ export function kernel(name: string, shape: KernelShape = {}): ContractKernelRec
     gates: {
       1: pass,
       2: pass,
-      3: status === 'pass' ? pass : { status: 'fail', checks: 12, detail: shape.failure ?? '1x64x64/normal/scalar is 3.1 times its bound' },
+      3:
+        status === 'pass' || status === 'skipped'
+          ? pass
+          : { status: 'fail', checks: 12, detail: shape.failure ?? '1x64x64/normal/scalar is 3.1 times its bound' },
       4: pass,
       ...shape.doctored,
     },
@@ -161,15 +165,19 @@ export function kernel(name: string, shape: KernelShape = {}): ContractKernelRec
     refusedEdges: 2,
     worst: { fraction: shape.worst ?? 0.61, case: '1x64x64/normal/scalar' },
     alarms: [],
-    cases: [
-      {
-        name: shape.case ?? '1x64x64/normal/scalar',
-        outputDigest: sha256Hex(shape.output ?? `${name} output`),
-        worstFraction: shape.worst ?? 0.61,
-        nmse: 1.2e-14,
-      },
-    ],
+    cases:
+      status === 'skipped'
+        ? []
+        : [
+            {
+              name: shape.case ?? '1x64x64/normal/scalar',
+              outputDigest: sha256Hex(shape.output ?? `${name} output`),
+              worstFraction: shape.worst ?? 0.61,
+              nmse: 1.2e-14,
+            },
+          ],
     known: status === 'known' ? (shape.known ?? 'subnormals are flushed by this driver') : null,
+    ...(status === 'skipped' && { skipped: 'feature absent: the device lacks matrices' }),
     gateMs: 812.5,
   };
 }

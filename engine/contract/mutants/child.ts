@@ -2,8 +2,9 @@
  * Child process of `contract --mutants`: opens the device once and judges one source after another. A process of its own,
  * because a mutant can hang a driver for good or take the process with it, and only ending the process gets the device back.
  *
- * Arguments: the adapter's name, the seed, launches a case.
+ * Arguments: the adapter's name, the seed, launches a case, then what the kernels need of the device.
  */
+import type { DeviceNeed } from '../../../kernels/contract.ts';
 import { loadKernel, type RegistryEntry } from '../../../kernels/registry.ts';
 import { ShaderInvalid } from '../../errors.ts';
 import { openGpu } from '../../gpu/device.ts';
@@ -13,9 +14,9 @@ import { remembering } from '../remembering.ts';
 import type { Answer, Question } from './messages.ts';
 
 const say = (message: Answer): void => void process.send!(message);
-const [adapter, seed, repeat] = process.argv.slice(2);
+const [adapter, seed, repeat, ...needs] = process.argv.slice(2);
 // The command that started this process has asked for leave to run on software already.
-const gpu = await openGpu({ adapter, allowSoftware: true });
+const gpu = await openGpu({ adapter, allowSoftware: true, needs: needs as DeviceNeed[] });
 
 let loaded: { readonly entry: RegistryEntry; readonly subject: Subject } | undefined;
 

@@ -1,6 +1,7 @@
 /** The judging child process as the contract command sees it: asked one question at a time, ended when it hangs. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { DeviceNeed } from '../../../kernels/contract.ts';
 import { EngineBroken } from '../../errors.ts';
 import { nodeArguments } from '../../node-process.ts';
 import type { Evidence } from '../../protocol.ts';
@@ -24,6 +25,8 @@ export interface Device {
   readonly evidence: Evidence;
   readonly seed: number;
   readonly repeat: number;
+  /** What the kernels need of the device; absent: nothing. */
+  readonly needs?: readonly DeviceNeed[];
 }
 
 interface Opened {
@@ -64,8 +67,8 @@ export class JudgingProcess {
   }
 
   async #start(): Promise<Opened> {
-    const { adapter, evidence, seed, repeat } = this.#device;
-    const child = fork(CHILD, [adapter, String(seed), String(repeat)], { execArgv: nodeArguments(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const { adapter, evidence, seed, repeat, needs = [] } = this.#device;
+    const child = fork(CHILD, [adapter, String(seed), String(repeat), ...needs], { execArgv: nodeArguments(), stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const inbox = new Inbox(child);
     const now = (): number => (evidence === 'software' ? workedMs(child.pid!) : undefined) ?? performance.now();
     const answer = await inbox.next(OPEN_MS, now);

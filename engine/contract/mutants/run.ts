@@ -1,10 +1,12 @@
 /** `contract --mutants`: edits every shader in many ways and counts the edits that the kernel's own gates catch. */
 import { shaderFiles } from '../../../kernels/plant.ts';
+import type { DeviceNeed } from '../../../kernels/contract.ts';
 import { loadRegistry } from '../../../kernels/registry.ts';
 import { EngineBroken } from '../../errors.ts';
 import type { Gpu } from '../../gpu/device.ts';
 import { shippedShader } from '../../gpu/kernel-source.ts';
 import { RECORD_SCHEMA, type ContractMutantsRecord, type EngineRecord } from '../../protocol.ts';
+import { openNeeding } from '../run.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { select, type Contracted, type Selection } from '../select.ts';
 import { chosenOrder } from './choose.ts';
@@ -43,30 +45,51 @@ export async function runMutants(gpu: Gpu, options: MutantsOptions): Promise<voi
   const each = options.each ?? EACH;
   const seed = options.seed ?? 1;
   const { name: adapter, evidence } = gpu.adapter;
-  gpu.close();
   const { contracted } = select(await loadRegistry(), options);
+  const lacks = await lacksOf(gpu, contracted);
+  gpu.close();
   print(`mutants on ${adapter} (${evidence}), seed ${seed}, ${each} a kernel`);
+  const device = { adapter, evidence, seed, repeat: Math.max(options.repeat ?? 2, 2) };
   // A hung mutant may take other work of a GPU with it; a CPU driver only takes a core.
-  const processes = Array.from(
-    { length: evidence === 'software' ? 2 : 1 },
-    () => new JudgingProcess({ adapter, evidence, seed, repeat: Math.max(options.repeat ?? 2, 2) }),
-  );
+  const processes = Array.from({ length: evidence === 'software' ? 2 : 1 }, () => new JudgingProcess(device));
+  // A device of its own for what needs more, as the gates have it; nothing opens before it is asked.
+  const needing = new JudgingProcess({ ...device, needs: [...lacks.keys()] });
   const records: ContractMutantsRecord[] = [];
   try {
-    const mutate = (entry: Contracted, judging: JudgingProcess): Promise<ContractMutantsRecord> => mutateKernel(judging, entry, each, seed);
+    const mutate = async (entry: Contracted, judging: JudgingProcess): Promise<ContractMutantsRecord> => {
+      const { needs } = entry.kernel;
+      const lack = needs === undefined ? '' : lacks.get(needs)!;
+      if (lack !== '') return unjudgedRecord(entry, seed, `feature absent: ${adapter} lacks ${lack}`);
+      return mutateKernel(needs === undefined ? judging : needing, entry, each, seed);
+    };
     await sideBySide(contracted, processes, mutate, (record) => {
       records.push(record);
       emit(record);
       for (const line of mutantLines(record)) print(line);
     });
   } finally {
-    await Promise.all(processes.map((judging) => judging.close()));
+    await Promise.all([...processes, needing].map((judging) => judging.close()));
   }
   const caught = records.reduce((sum, record) => sum + record.caught, 0);
   const mutants = records.reduce((sum, record) => sum + record.mutants.length, 0);
   const line = `mutants caught ${caught} of ${mutants}`;
   emit({ schema: RECORD_SCHEMA, kind: 'contract-mutants-summary', line, caught, mutants });
   print(line);
+}
+
+/** What the adapter lacks of each thing that a kernel needs. */
+async function lacksOf(gpu: Gpu, entries: readonly Contracted[]): Promise<ReadonlyMap<DeviceNeed, string>> {
+  const lacks = new Map<DeviceNeed, string>();
+  for (const need of new Set(entries.flatMap(({ kernel: { needs } }) => (needs === undefined ? [] : [needs])))) {
+    const opened = await openNeeding(gpu, need);
+    lacks.set(need, opened.lack(need));
+    opened.close();
+  }
+  return lacks;
+}
+
+function unjudgedRecord({ kernel: { name, group } }: Contracted, seed: number, unjudged: string): ContractMutantsRecord {
+  return { schema: RECORD_SCHEMA, kind: 'contract-mutants', kernel: name, group, seed, edits: 0, uncompiled: 0, caught: 0, mutants: [], unjudged, wallMs: 0 };
 }
 
 async function mutateKernel(judging: JudgingProcess, entry: Contracted, each: number, seed: number): Promise<ContractMutantsRecord> {
