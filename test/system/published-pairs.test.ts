@@ -86,5 +86,7 @@ it('report and page show the figures of the stored records', () => {
 
 it('every leg has the machine’s state before and after it; a software device has no GPU to ask', () => {
   for (const machine of states) expect(machine).toMatchObject({ before: { kernel: release(), gpu: null, gpuClients: null }, after: { kernel: release() } });
-  expect(page).toMatch(/load [\d.]+, (?:[\d.]+ GiB|unknown) available, swap (?:[\d.]+ GiB|unknown), governor [\w,-]+, kernel [^;,<]+(?:, Mesa [^;,<]+)?; GPU unknown/);
+  expect(page).toMatch(
+    /load [\d.]+, (?:[\d.]+ GiB|unknown) available, swap (?:[\d.]+ GiB|unknown), governor [\w,-]+, kernel [^;,<]+(?:, Mesa [^;,<]+)?; GPU unknown/,
+  );
 });

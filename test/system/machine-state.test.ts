@@ -1,0 +1,104 @@
+/** Machine states as agents post them: what they void, and what is shown beside a pair, from the post to report and page. */
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { MachineState } from '../../coordinator/protocol/machine.ts';
+import { submitResponse, type RunView } from '../../coordinator/protocol/run.ts';
+import {
+  call,
+  claim,
+  finishedJob,
+  legPost,
+  register,
+  Repository,
+  runOf,
+  sendTwoHeads,
+  startCoordinator,
+  submission,
+  temporaryFolder,
+  type Running,
+} from './coordinator-support.ts';
+
+const MANIFEST = JSON.stringify({
+  schema: 1,
+  suites: { decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], timed: true, time: 'decode_ms' } },
+});
+const IDLE: MachineState = {
+  kernel: '6.8.0',
+  mesa: null,
+  load: 0.2,
+  memAvailableKiB: 100_000_000,
+  swapUsedKiB: 0,
+  pageCache: 'kept',
+  governor: 'performance',
+  gpu: {
+    driver: '580.159.04',
+    smClockMhz: 1980,
+    memoryClockMhz: 3201,
+    temperatureC: 41,
+    powerW: 84,
+    powerCapW: 700,
+    powerCapDefaultW: 700,
+    throttle: '0x0000000000000001',
+  },
+  gpuClients: [],
+};
+const state = temporaryFolder();
+const repository = new Repository();
+let coordinator: Running;
+let heads: [string, string];
+
+beforeAll(async () => {
+  coordinator = await startCoordinator(state);
+  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
+});
+afterAll(async () => {
+  await coordinator?.end('SIGTERM');
+  rmSync(state, { recursive: true, force: true });
+  repository.remove();
+});
+
+/** A run of three pairs in which the state after the third leg is another. */
+async function measured(change: Partial<MachineState>, majorFaults = 0): Promise<{ view: RunView; report: string; page: string }> {
+  await register(coordinator.url, 'b60', 'agent-one');
+  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], rule: 'median >= 3%' }))).body);
+  const spec = await claim(coordinator.url, answer.jobs[0]!.job, 'b60', 'agent-one');
+  for (const leg of spec.legs) {
+    const machine = { before: IDLE, after: leg.index === 2 ? { ...IDLE, ...change } : IDLE };
+    const post = legPost(`decode_ms=${leg.head === heads[0] ? 1000 : 500}\n`, { machine, majorFaults: leg.index === 2 ? majorFaults : 0 });
+    expect((await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
+  }
+  await finishedJob(coordinator.url, answer.run);
+  return {
+    view: await runOf(coordinator.url, answer.run),
+    report: String((await call(coordinator.url, 'GET', `/api/runs/${answer.run}/report?format=markdown`)).body),
+    page: await (await fetch(`${coordinator.url}/runs/${answer.run}`)).text(),
+  };
+}
+
+it.each<[string, Partial<MachineState>, string]>([
+  ['another process on the GPU', { gpuClients: ['4121 /usr/bin/python3'] }, 'another process was on the GPU after leg 2'],
+  ['a driver that changed', { gpu: { ...IDLE.gpu!, driver: '590.1' } }, 'the GPU driver changed: 580.159.04 before leg 0'],
+  ['a kernel that changed', { kernel: '6.9.0' }, 'the kernel changed: 6.8.0 before leg 0'],
+])('%s: void, with the leg, and no gain anywhere', async (_, change, reason) => {
+  const { view, report, page } = await measured(change);
+  expect(view.jobs[0]!.verdicts[0]).toMatchObject({ verdict: 'void', effects: [], reason: expect.stringContaining(reason) });
+  for (const text of [report, page]) {
+    expect(text).toContain(reason);
+    expect(text).not.toContain('50.00 %');
+  }
+  expect(view.coverage.map((cell) => cell.status)).toEqual(['void', 'void']);
+});
+
+it('what else differs is shown beside the pair, and decides nothing', async () => {
+  const { view, report, page } = await measured({ gpu: { ...IDLE.gpu!, throttle: '0x0000000000000024' } }, 5123);
+  const [effect] = view.jobs[0]!.verdicts[0]!.effects;
+  expect(view.jobs[0]!.verdicts[0]!.verdict).toBe('rule-met');
+  const told = effect!.pairs.find((pair) => pair.baselineLeg === 2 || pair.candidateLeg === 2)!.machine!;
+  expect(told).toHaveLength(2);
+  expect(told[0]).toMatch(/^major page faults (0 against 5123|5123 against 0)$/);
+  expect(told[1]).toMatch(/^throttled by .*software power cap, software thermal slowdown/);
+  expect(effect!.pairs.filter((pair) => pair.machine !== undefined)).toHaveLength(1);
+  for (const text of told) expect(report).toContain(text);
+  expect(page).toContain('5123');
+  expect(page).toContain('driver 580.159.04');
+});
