@@ -78,7 +78,7 @@ export function printResult(result: RunResult, page = 'page'): void {
         entry.suite,
         ...(several ? [entry.candidate] : []),
         entry.evidence,
-        entry.verdict,
+        result.calibrated === undefined ? entry.verdict : `A/A: ${entry.verdict}`,
         digestCell(entry),
         gainCell(entry),
       ]),

@@ -51,7 +51,10 @@ export function registerStatus(program: Command): void {
         ['run', 'submitted', 'arms', 'device', 'suite', 'status'],
         runs.flatMap((summary) =>
           summary.jobs.map((job) => {
-            const status = job.verdicts.length > 0 ? [job.verdicts.join(', ')] : [job.state, `${job.legsDone} of ${job.legs} legs`, job.note];
+            const status =
+              job.verdicts.length > 0
+                ? [(summary.calibrates ? 'A/A: ' : '') + job.verdicts.join(', ')]
+                : [job.state, `${job.legsDone} of ${job.legs} legs`, job.note];
             return [
               summary.run + (summary.imported === undefined ? '' : ' (imported)'),
               summary.submittedAt,

@@ -131,7 +131,7 @@ function verdictTable(view: RunView): string {
           marked(verdict.evidence),
           verdict.suite,
           code(verdict.candidate),
-          `**${verdict.verdict}**${marks(view, `${verdictName(job, at)}/verdict`)}`,
+          `${view.calibrates ? `A/A: ${verdict.verdict}` : `**${verdict.verdict}**`}${marks(view, `${verdictName(job, at)}/verdict`)}`,
           `${code(verdict.reason, 600)}${marks(view, `${verdictName(job, at)}/reason`)}`,
         ]),
   );

@@ -156,6 +156,10 @@ it('runs a head against itself in its timed suites, stores floor and rates, and 
   expect(done.stdout).toMatch(/^b60 decode story: median gain of the head over itself [+-]\d\.\d\d% \(.*; second place costs /m);
   const status = await fleet('status');
   expect(status.stdout).toMatch(new RegExp(`^${run} .*A/A calibration: HEAD against HEAD again`, 'm'));
+  // No verdict's badge, colour or bold word.
+  const page = await (await fetch(`${coordinator.url}/runs/${run}`)).text();
+  expect(page).toMatch(/A\/A: rule-(?:not-)?met/);
+  expect(page).not.toContain('class="verdict ');
   expect((await fleet('status', run)).stdout).toContain(`${run}  A/A calibration of HEAD against HEAD again  done`);
   expect(await (await fetch(`${coordinator.url}/runs/${run}`)).text()).toContain('says nothing about any change');
   expect(await (await fetch(coordinator.url)).text()).toContain('A/A calibration');

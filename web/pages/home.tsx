@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import type { DeviceView } from '../../coordinator/protocol/agent.ts';
 import type { RunSummary } from '../../coordinator/protocol/run.ts';
 import { EvidenceBadge } from '../parts/evidence-badge.tsx';
-import { isVerdictWord, VerdictBadge } from '../parts/verdict-badge.tsx';
+import { AboutDevice, isVerdictWord, VerdictBadge } from '../parts/verdict-badge.tsx';
 import { clean, when } from '../show.ts';
 
 /** What each device is doing now, then every run, newest first. */
@@ -129,7 +129,9 @@ function Runs({ runs, evidence }: { readonly runs: readonly RunSummary[]; readon
                           </>
                         )}
                       </span>
-                      {job.verdicts.map((word) => (isVerdictWord(word) ? <VerdictBadge word={word} /> : <span>{clean(word)}</span>))}
+                      {job.verdicts.map((word) =>
+                        run.calibrates ? <AboutDevice word={word} /> : isVerdictWord(word) ? <VerdictBadge word={word} /> : <span>{clean(word)}</span>,
+                      )}
                       {job.verdicts.length === 0 && (
                         <span>
                           {job.state}, {job.legsDone} of {job.legs} legs

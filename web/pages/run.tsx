@@ -13,7 +13,7 @@ import { Heads } from '../parts/heads.tsx';
 import { Identities } from '../parts/identities.tsx';
 import { Legs } from '../parts/legs.tsx';
 import { LineRows } from '../parts/line-rows.tsx';
-import { VerdictBadge } from '../parts/verdict-badge.tsx';
+import { AboutDevice, VerdictBadge } from '../parts/verdict-badge.tsx';
 import { VerdictTable } from '../parts/verdict-table.tsx';
 import { clean, when } from '../show.ts';
 
@@ -177,7 +177,7 @@ function Findings({
   return (
     <>
       <p class="finding">
-        <VerdictBadge word={verdict.verdict} />
+        {view.calibrates ? <AboutDevice word={verdict.verdict} /> : <VerdictBadge word={verdict.verdict} />}
         <Mark
           view={view}
           names={[

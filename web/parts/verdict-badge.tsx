@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 import type { Child } from 'hono/jsx';
 import type { VerdictWord } from '../../coordinator/protocol/verdict.ts';
+import { clean } from '../show.ts';
 
 type Tone = 'good' | 'bad' | 'open' | 'quiet';
 
@@ -62,6 +63,11 @@ export function VerdictBadge({ word }: { readonly word: VerdictWord }): Child {
       {word}
     </span>
   );
+}
+
+/** What the rule said of an A/A run: no verdict on a change, so without its colour and shape. */
+export function AboutDevice({ word }: { readonly word: string }): Child {
+  return <span class="dim">A/A: {clean(word)}</span>;
 }
 
 /** One help line for each word that the page shows. */

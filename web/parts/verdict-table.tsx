@@ -5,7 +5,7 @@ import { candidatesOf, type RunView } from '../../coordinator/protocol/run.ts';
 import { clean } from '../show.ts';
 import { Mark } from './corrections.tsx';
 import { EvidenceBadge } from './evidence-badge.tsx';
-import { VerdictBadge, VerdictHelp } from './verdict-badge.tsx';
+import { AboutDevice, VerdictBadge, VerdictHelp } from './verdict-badge.tsx';
 
 /** One row a device, suite and candidate: the answer to what was asked, or what the job is doing. */
 export function VerdictTable({ view }: { readonly view: RunView }): Child {
@@ -62,7 +62,7 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
                     </td>
                   )}
                   <td>
-                    <VerdictBadge word={verdict.verdict} />
+                    {view.calibrates ? <AboutDevice word={verdict.verdict} /> : <VerdictBadge word={verdict.verdict} />}
                     <Mark view={view} names={[`${verdictName(job, at)}/verdict`, `${verdictName(job, at)}/reason`]} />
                   </td>
                   <td>
@@ -75,7 +75,7 @@ export function VerdictTable({ view }: { readonly view: RunView }): Child {
           </tbody>
         </table>
       </div>
-      {words.length > 0 && <VerdictHelp words={words} />}
+      {words.length > 0 && !view.calibrates && <VerdictHelp words={words} />}
     </>
   );
 }
