@@ -27,7 +27,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     var sum = 0.0;
     for (var tap = 0u; tap < params.taps; tap++) {
       let c = row + tap;
-      var value = 0.0;
+      var value: f32;
       if (c < past) {
         value = state[c * params.channels + channel];
       } else {

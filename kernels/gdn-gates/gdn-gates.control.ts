@@ -1,8 +1,20 @@
 import type { Control } from '../contract.ts';
 
 export const controls: readonly Control[] = [
-  { name: 'naive softplus', gate: 3, find: '  return max(x, 0.0) + 2.0 * z * series;', replace: '  return log(1.0 + exp(x)) + 0.0 * series;' },
-  { name: 'series cut short', gate: 3, find: ' + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s * (1.0 / 13.0 + s / 15.0))))));', replace: '));' },
+  {
+    name: 'naive softplus',
+    gate: 3,
+    file: 'shared/softplus.wgsl',
+    find: '  return fma(2.0 * z, series, max(x, 0.0));',
+    replace: '  return log(1.0 + exp(x)) + 0.0 * series;',
+  },
+  {
+    name: 'series cut short',
+    gate: 3,
+    file: 'shared/softplus.wgsl',
+    find: '  series = fma(s, series, 1.0 / 5.0);',
+    replace: '  series = 1.0 / 5.0 + 0.0 * series;',
+  },
   { name: 'bias forgotten', gate: 3, find: 'softplus(a[i] + dtBias[head]);', replace: 'softplus(a[i]);' },
   { name: 'decay that grows', gate: 3, find: '  g[i] = -exp(', replace: '  g[i] = exp(' },
   { name: 'last gate not written', gate: 2, find: '  if (i >= params.rows * params.vHeads) {', replace: '  if (i + 1u >= params.rows * params.vHeads) {' },

@@ -25,7 +25,7 @@ export const gdnGates: Kernel<GdnGatesShape> = {
     { name: 'g', access: 'read_write', type: 'f32' },
     { name: 'beta', access: 'read_write', type: 'f32' },
   ],
-  includes: ['sigmoid'],
+  includes: ['sigmoid', 'softplus'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, vHeads }) => ({ a: rows * vHeads, b: rows * vHeads, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),

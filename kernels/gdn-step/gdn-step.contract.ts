@@ -156,6 +156,7 @@ export const contract: Contract<GdnStepShape> = {
   families: { step: ['default'] },
   shapes: [
     named('served', 'smallest', 1, 2, 32, 4, 2, 1),
+    named('served', 'two key heads', 2, 4, 32, 4, 2, 3),
     named('served', 'awkward', 2, 6, 96, 77, 3, 5),
     named('served', 'one over', 3, 3, 64, 33, 4, 1),
     named('served', 'tiny', 2, 4, 64, 64, 4, 0),

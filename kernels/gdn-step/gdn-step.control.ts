@@ -2,7 +2,13 @@ import type { Control } from '../contract.ts';
 
 export const controls: readonly Control[] = [
   { name: 'current column dropped', gate: 3, find: 'sum = fma(column.weights.w, column.current, sum);', replace: 'sum = fma(column.weights.w, 0.0, sum);' },
-  { name: 'naive softplus', gate: 3, find: '  return max(v, 0.0) + 2.0 * z * series;', replace: '  return log(1.0 + exp(v)) + 0.0 * series;' },
+  {
+    name: 'naive softplus',
+    gate: 3,
+    file: 'shared/softplus.wgsl',
+    find: '  return fma(2.0 * z, series, max(x, 0.0));',
+    replace: '  return log(1.0 + exp(x)) + 0.0 * series;',
+  },
   { name: 'no decay', gate: 3, find: 'let decay = exp(made[0]);', replace: 'let decay = 1.0;' },
   { name: 'wrong key head', gate: 3, find: 'let head = keyHead * ratio + v;', replace: 'let head = keyHead + v * params.kHeads;' },
   { name: 'key of the length of the query', gate: 3, find: 'trunk(8u)', replace: 'trunk(0u)' },

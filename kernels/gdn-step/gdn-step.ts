@@ -55,7 +55,7 @@ export const gdnStep: Kernel<GdnStepShape> = {
     { name: 'state', access: 'read_write', type: 'f32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['sigmoid'],
+  includes: ['sigmoid', 'softplus'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ kHeads, vHeads, dk, dv, taps, width }) => {

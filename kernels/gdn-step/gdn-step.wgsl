@@ -44,15 +44,6 @@ var<workgroup> answers: array<f32, 128>;
 // log2(e) first, which rounds otherwise.
 var<workgroup> made: array<f32, 2>;
 
-// As in gdn-gates.
-fn softplus(v: f32) -> f32 {
-  let e = exp(-abs(v));
-  let z = e / (2.0 + e);
-  let s = z * z;
-  let series = 1.0 + s * (1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s * (1.0 / 13.0 + s / 15.0))))));
-  return max(v, 0.0) + 2.0 * z * series;
-}
-
 // What conv1d-decode needs of one channel. Everything is loaded before anything is made or stored: a compiler must take it that a store
 // may change what the next load gives, and would wait for each column in turn.
 struct Column {

@@ -1,6 +1,5 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
-import { foldGrid } from '../shared/grid.ts';
-import { refuseUnless } from '../shared/refuse-unless.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
 /** logits f32 [n] as u32 bits; parts u32 [spans, 5]. */
 export type GreedyPartsShape = Readonly<{ n: number }>;
@@ -25,20 +24,20 @@ export const greedyParts: Kernel<GreedyPartsShape> = {
     { name: 'logits', access: 'read', type: 'u32' },
     { name: 'parts', access: 'read_write', type: 'u32' },
   ],
-  includes: ['linear-group', 'logit-bits', 'greedy-tree'],
+  includes: ['logit-bits', 'logit-checksum', 'greedy-tree'],
   params: PARAMS,
   variants: ['default'],
   sizes: ({ n }) => ({ logits: n, parts: spansOf(n) * WORDS }),
   launch: ({ n }, variant = 'default') => {
     refuseUnless(variant === 'default', 'greedy-parts', `has no variant ${variant}, only default`);
-    refuseUnless(n >= 1, 'greedy-parts', `serves n >= 1; got ${n}`);
+    refuseUnless(n >= 1 && spansOf(n) <= MAX_WORKGROUPS, 'greedy-parts', `serves 1 to ${MAX_WORKGROUPS * SPAN} logits; got ${n}`);
     return {
       kernel: 'greedy-parts',
       variant,
       entryPoint: 'main',
       constants: {},
       params: packParams(PARAMS, { n }),
-      workgroups: foldGrid(spansOf(n)),
+      workgroups: [spansOf(n), 1, 1],
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 4 * 5 * LANES,
     };

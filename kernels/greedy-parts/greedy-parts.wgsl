@@ -13,11 +13,8 @@ struct Params {
 const SPAN = 1024u;
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let span = linear_group(group, grid);
-  if (span * SPAN >= params.n) {
-    return;
-  }
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let span = group.x;
   var key = 0u;
   var index = NONE;
   var bad = NONE;

@@ -18,7 +18,7 @@ export const logitsChecksum: Kernel<LogitsChecksumShape> = {
     { name: 'logits', access: 'read', type: 'u32' },
     { name: 'result', access: 'read_write', type: 'u32' },
   ],
-  includes: ['logit-bits'],
+  includes: ['logit-checksum'],
   params: PARAMS,
   variants: ['one-group'],
   sizes: ({ n }) => ({ logits: n, result: 2 }),

@@ -1,5 +1,4 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
-import { foldGrid } from '../shared/grid.ts';
 import { refuseUnless } from '../shared/refuse-unless.ts';
 import { inBlocks, NORM_STAGE_BYTES, outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
 
@@ -27,7 +26,7 @@ export const normGateUpQ4: Kernel<NormGateUpQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16', 'sigmoid', 'split-k', 'norm-stage'],
+  includes: ['bf16', 'sigmoid', 'split-k', 'norm-stage'],
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k, upRow }) => {
@@ -46,7 +45,7 @@ export const normGateUpQ4: Kernel<NormGateUpQ4Shape> = {
       entryPoint: 'main',
       constants: splitConstants(outputs!, k),
       params: packParams(PARAMS, { n, k, upRow, blocks, eps }),
-      workgroups: foldGrid(groups),
+      workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],
       workgroupBytes: SPLIT_BYTES + NORM_STAGE_BYTES,
     };

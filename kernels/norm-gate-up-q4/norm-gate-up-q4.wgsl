@@ -27,15 +27,12 @@ struct Params {
 const HALF = 4u; // teams of gate, and of up
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let base = linear_group(group, grid) * params.blocks * HALF * OUTPUTS;
-  if (base >= params.n) {
-    return;
-  }
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let base = group.x * params.blocks * HALF * OUTPUTS;
   let team = lane / TEAM;
   let isUp = team >= HALF;
   var first = select(0u, params.upRow, isUp) + base + team % HALF * OUTPUTS;
-  let end = select(params.n, params.upRow + params.n, isUp);
+  let end = params.upRow + params.n;
   let slices = params.k / 32u;
   var share = share_of_x(0u, params.k, 0u, lane);
   var weight = share_of_norm(params.k, 0u, lane);
@@ -58,7 +55,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
           next = hold(first, end, lane % TEAM, then, slices);
         }
       }
-      sums = add_stage(sums, held, first, end, lane % TEAM, stage, slices);
+      sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
       held = next;
       workgroupBarrier();
     }

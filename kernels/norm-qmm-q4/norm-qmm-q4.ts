@@ -1,5 +1,4 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
-import { foldGrid } from '../shared/grid.ts';
 import { refuseUnless } from '../shared/refuse-unless.ts';
 import { inBlocks, NORM_STAGE_BYTES, outputsOf, splitConstants, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS } from '../shared/split-k.ts';
 
@@ -26,7 +25,7 @@ export const normQmmQ4: Kernel<NormQmmQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16', 'split-k', 'norm-stage'],
+  includes: ['bf16', 'split-k', 'norm-stage'],
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k }) => {
@@ -44,7 +43,7 @@ export const normQmmQ4: Kernel<NormQmmQ4Shape> = {
       entryPoint: 'main',
       constants: splitConstants(outputs!, k),
       params: packParams(PARAMS, { n, k, blocks, eps }),
-      workgroups: foldGrid(groups),
+      workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],
       workgroupBytes: SPLIT_BYTES + NORM_STAGE_BYTES,
     };

@@ -23,11 +23,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> codes_vec4: array<vec4<u32>>;
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let base = linear_group(group, grid) * params.blocks * TEAMS * OUTPUTS;
-  if (base >= params.n) {
-    return;
-  }
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let base = group.x * params.blocks * TEAMS * OUTPUTS;
   var first = base + lane / TEAM * OUTPUTS;
   let slices = params.k / 32u;
   var share = share_of_x(0u, params.k, 0u, lane);
@@ -51,7 +48,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
           next = hold(first, params.n, lane % TEAM, then, slices);
         }
       }
-      sums = add_stage(sums, held, first, params.n, lane % TEAM, stage, slices);
+      sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
       held = next;
       workgroupBarrier();
     }

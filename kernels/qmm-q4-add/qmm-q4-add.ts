@@ -1,6 +1,5 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
-import { foldGrid } from '../shared/grid.ts';
-import { refuseUnless } from '../shared/refuse-unless.ts';
+import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
 
 /** One row: x [k], W [n, k], residual and out [n]. */
@@ -24,7 +23,7 @@ export const qmmQ4Add: Kernel<QmmQ4AddShape> = {
     { name: 'residual', access: 'read', type: 'f32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16', 'split-k'],
+  includes: ['bf16', 'split-k'],
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k }) => {
@@ -35,13 +34,15 @@ export const qmmQ4Add: Kernel<QmmQ4AddShape> = {
     const outputs = SPLIT_VARIANTS[variant];
     refuseUnless(outputs !== undefined, 'qmm-q4-add', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
     refuseUnless(n >= 1 && k >= 64 && k % 64 === 0, 'qmm-q4-add', `serves n >= 1 and k a multiple of 64; got n ${n}, k ${k}`);
+    const groups = Math.ceil(n / outputsOf(outputs!));
+    refuseUnless(groups <= MAX_WORKGROUPS, 'qmm-q4-add', `serves up to ${MAX_WORKGROUPS * outputsOf(outputs!)} outputs; got ${n}`);
     return {
       kernel: 'qmm-q4-add',
       variant,
       entryPoint: 'main',
       constants: splitConstants(outputs!, k),
       params: packParams(PARAMS, { n, k }),
-      workgroups: foldGrid(Math.ceil(n / outputsOf(outputs!))),
+      workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],
       workgroupBytes: SPLIT_BYTES,
     };

@@ -19,11 +19,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read> codes_vec4: array<vec4<u32>>;
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let base = linear_group(group, grid) * TEAMS * OUTPUTS;
-  if (base >= params.n) {
-    return;
-  }
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let base = group.x * TEAMS * OUTPUTS;
   let first = base + lane / TEAM * OUTPUTS;
   let slices = params.k / 32u;
   var share = share_of_x(0u, params.k, 0u, lane);
@@ -37,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: 
       share = share_of_x(0u, params.k, stage + 1u, lane);
       next = hold(first, params.n, lane % TEAM, stage + 1u, slices);
     }
-    sums = add_stage(sums, held, first, params.n, lane % TEAM, stage, slices);
+    sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
     held = next;
     workgroupBarrier();
   }

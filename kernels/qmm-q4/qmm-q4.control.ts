@@ -127,8 +127,8 @@ export const controls: readonly Control[] = [
     gate: 2,
     family: 'split-k',
     file: SPLIT,
-    find: 'held.a2 = load_slice(min(first + 2u,',
-    replace: 'held.a2 = load_slice(min(first + 1u,',
+    find: 'held.a2 = load_slice(a + 2u * slices,',
+    replace: 'held.a2 = load_slice(a + slices,',
   },
   {
     name: 'split: sums of the lanes in fp16',

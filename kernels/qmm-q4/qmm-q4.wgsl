@@ -221,7 +221,7 @@ fn split(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
       share = share_of_x(row * params.k / 4u, params.k, stage + 1u, lane);
       next = hold(first, params.n, lane % TEAM, stage + 1u, slices);
     }
-    sums = add_stage(sums, held, first, params.n, lane % TEAM, stage, slices);
+    sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
     held = next;
     workgroupBarrier();
   }

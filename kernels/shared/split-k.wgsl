@@ -68,28 +68,29 @@ struct Held {
 }
 
 // Reads codes_vec4, scales and biases.
-fn load_slice(row: u32, slice: u32, slices: u32) -> Slice {
-  let at = row * slices + slice;
+fn load_slice(slice: u32, last: u32) -> Slice {
+  let at = min(slice, last);
   return Slice(codes_vec4[at], scales[at >> 2u], biases[at >> 2u]);
 }
 
-// Loads what a lane needs of rows first … of W [n, 32·slices] for a stage. Rows past the last are the last, and slices past a row's end its
-// last: their sums are not written, or not made.
+// Loads what a lane needs of rows first … of W [n, 32·slices] for a stage. Slices past a row's end are the next row's, and those past W its
+// last: sums of them are not made, or not written.
 fn hold(first: u32, n: u32, lane: u32, stage: u32, slices: u32) -> Held {
-  let a = min(stage * SLICES + lane, slices - 1u);
-  let b = min(stage * SLICES + lane + TEAM, slices - 1u);
+  let last = n * slices - 1u;
+  let a = first * slices + stage * SLICES + lane;
+  let b = a + TEAM;
   var held: Held;
-  held.a0 = load_slice(min(first, n - 1u), a, slices);
-  held.b0 = load_slice(min(first, n - 1u), b, slices);
+  held.a0 = load_slice(a, last);
+  held.b0 = load_slice(b, last);
   if (OUTPUTS > 1u) {
-    held.a1 = load_slice(min(first + 1u, n - 1u), a, slices);
-    held.b1 = load_slice(min(first + 1u, n - 1u), b, slices);
+    held.a1 = load_slice(a + slices, last);
+    held.b1 = load_slice(b + slices, last);
   }
   if (OUTPUTS > 2u) {
-    held.a2 = load_slice(min(first + 2u, n - 1u), a, slices);
-    held.b2 = load_slice(min(first + 2u, n - 1u), b, slices);
-    held.a3 = load_slice(min(first + 3u, n - 1u), a, slices);
-    held.b3 = load_slice(min(first + 3u, n - 1u), b, slices);
+    held.a2 = load_slice(a + 2u * slices, last);
+    held.b2 = load_slice(b + 2u * slices, last);
+    held.a3 = load_slice(a + 3u * slices, last);
+    held.b3 = load_slice(b + 3u * slices, last);
   }
   return held;
 }
@@ -145,12 +146,12 @@ fn add_slice(sum: f32, s: Slice, pair: u32, e: Elements) -> f32 {
 }
 
 // The sums of a lane's outputs, rows first … of W [n, 32·slices], with its slices of a stage.
-fn add_stage(sums: vec4<f32>, held: Held, first: u32, n: u32, lane: u32, stage: u32, slices: u32) -> vec4<f32> {
+fn add_stage(sums: vec4<f32>, held: Held, first: u32, lane: u32, stage: u32, slices: u32) -> vec4<f32> {
   var made = sums;
-  let row0 = min(first, n - 1u) * slices;
-  let row1 = min(first + 1u, n - 1u) * slices;
-  let row2 = min(first + 2u, n - 1u) * slices;
-  let row3 = min(first + 3u, n - 1u) * slices;
+  let row0 = first * slices;
+  let row1 = row0 + slices;
+  let row2 = row1 + slices;
+  let row3 = row2 + slices;
   let a = stage * SLICES + lane;
   if (a < slices) {
     let e = elements(lane);

@@ -40,6 +40,8 @@ export const contract: Contract<SiluMulShape> = {
     served('tiny prefill', 17 * 768),
     served('2B', 6144),
     served('2B prefill', 5 * 6144),
+    // One group more than a grid's row holds.
+    { ...served('folded grid', 4_097 * 64 - 3), fills: ['spread'] },
   ],
   fills: [
     fill(
