@@ -6,7 +6,7 @@ import { SPLIT_VARIANTS } from '../shared/split-k.ts';
 import { qmmQ4Reference, qmmQ4Row, qmmQ4SplitReference } from './qmm-q4.reference.ts';
 import { qmmQ4, type QmmQ4Shape } from './qmm-q4.ts';
 
-const SERIAL = ['scalar', 'vec4', 'tile-rows', 'ncols', 'tile'] as const;
+const SERIAL = ['scalar', 'vec4', 'tile-rows', 'ncols', 'tile-32', 'tile'] as const;
 
 const served = (name: string, rows: number, n: number, k: number, fills?: readonly string[]): ContractShape<QmmQ4Shape> => ({
   name: `${name} ${rows}x${n}x${k}`,

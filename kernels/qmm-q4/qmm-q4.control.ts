@@ -95,6 +95,27 @@ export const controls: readonly Control[] = [
     find: '  write_block(row + 64u, column + 64u, far_far);',
     replace: '  write_block(row + 64u, column + 64u, near_far);',
   },
+  {
+    name: 'tile-32: every column has the first one’s words',
+    gate: 3,
+    family: 'serial-k',
+    find: 'dot8(sum, column_words[lane * 9u + part][w],',
+    replace: 'dot8(sum, column_words[part][w],',
+  },
+  {
+    name: 'tile-32: last vectors of a step dropped',
+    gate: 3,
+    family: 'serial-k',
+    find: '    let parts = min(groups * 2u - start, PARTS);',
+    replace: '    let parts = min(groups * 2u - start, PARTS - 2u);',
+  },
+  {
+    name: 'tile-32: last column not written',
+    gate: 2,
+    family: 'serial-k',
+    find: '  if (first + lane < params.n) {',
+    replace: '  if (first + lane + 1u < params.n) {',
+  },
   { name: 'split: last high half is the low one', gate: 3, family: 'split-k', file: SPLIT, find: 'nibbles(s.codes.w >> 16u)', replace: 'nibbles(s.codes.w)' },
   { name: 'split: no bias', gate: 3, family: 'split-k', file: SPLIT, find: 'fma(bf16_half(s.biases, pair), e.sum, sum)', replace: 'sum' },
   {

@@ -21,6 +21,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   vec4: { entryPoint: 'vec4_loads', rows: 1, columns: 64 },
   'tile-rows': { entryPoint: 'tile_rows', rows: 4, columns: 64 },
   ncols: { entryPoint: 'ncols', rows: 1, columns: 256 },
+  'tile-32': { entryPoint: 'tile_32', rows: 1, columns: 32, lanes: 32, bytes: 288 * 16 },
   tile: { entryPoint: 'tile', rows: 128, columns: 128, lanes: 256, bytes: 2 * 512 * 16 },
   ...Object.fromEntries(
     Object.entries(SPLIT_VARIANTS).map(([name, outputs]) => [name, { entryPoint: 'split', rows: 1, columns: outputsOf(outputs), outputs }]),

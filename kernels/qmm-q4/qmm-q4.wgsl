@@ -7,6 +7,7 @@
 //   vec4_loads  the same, sixteen bytes at a time
 //   tile_rows   four rows of one column a lane: a weight is formed once for four rows
 //   ncols       four columns of one row a lane, 64 apart: x is read once for four columns
+//   tile_32     32 columns of one row a workgroup: weights are read side by side, and pass through workgroup memory
 //   tile        128 rows by 128 columns a workgroup, eight by eight a lane: both factors pass through workgroup memory
 
 struct Params {
@@ -195,6 +196,47 @@ fn ncols(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   let live = min((params.n - col + COLUMNS - 1u) / COLUMNS, 4u);
   for (var c = 0u; c < live; c++) {
     y[row * params.n + col + c * COLUMNS] = sums[c];
+  }
+}
+
+// Up to eight vectors of 32 codes of 32 columns; a column takes nine, so that lanes read from different banks.
+const TILE_COLUMNS = 32u;
+const PARTS = 8u;
+var<workgroup> column_words: array<vec4<u32>, 288>;
+
+@compute @workgroup_size(32)
+fn tile_32(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let blocks = (params.n + TILE_COLUMNS - 1u) / TILE_COLUMNS;
+  let linear = linear_group(group, grid);
+  let row = linear / blocks;
+  if (row >= params.rows) {
+    return;
+  }
+  let first = linear % blocks * TILE_COLUMNS;
+  // Columns past the last are the last: their sums are not written.
+  let last = params.n - 1u;
+  let groups = params.k / 64u;
+  let own = min(first + lane, last) * groups;
+  var sum = 0.0;
+  for (var start = 0u; start < groups * 2u; start += PARTS) {
+    let parts = min(groups * 2u - start, PARTS);
+    for (var at = lane; at < TILE_COLUMNS * parts; at += TILE_COLUMNS) {
+      let column = at / parts;
+      column_words[column * 9u + at % parts] = codes_vec4[min(first + column, last) * groups * 2u + start + at % parts];
+    }
+    workgroupBarrier();
+    for (var part = 0u; part < parts; part++) {
+      let scale = group_scale(own + (start + part) / 2u);
+      let bias = group_bias(own + (start + part) / 2u);
+      for (var w = 0u; w < 4u; w++) {
+        let i = row * params.k / 4u + (start + part) * 8u + w * 2u;
+        sum = dot8(sum, column_words[lane * 9u + part][w], scale, bias, x_vec4[i], x_vec4[i + 1u]);
+      }
+    }
+    workgroupBarrier();
+  }
+  if (first + lane < params.n) {
+    y[row * params.n + first + lane] = sum;
   }
 }
 

@@ -85,7 +85,7 @@ describe('the shipped kernels', () => {
     expect(digests(await contract('rms-norm'))).toEqual(digests(await once('rms-norm')));
   });
 
-  test.each(['vec4', 'tile-rows', 'ncols'])('qmm-q4 %s has the digest of scalar in every case', async (variant) => {
+  test.each(['vec4', 'tile-rows', 'ncols', 'tile-32'])('qmm-q4 %s has the digest of scalar in every case', async (variant) => {
     const { cases } = kernelRecord((await once('qmm-q4')).records);
     const scalar = cases.filter(({ name }) => name.endsWith('/scalar'));
     expect(scalar.length).toBeGreaterThan(20);
