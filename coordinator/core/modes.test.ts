@@ -8,10 +8,13 @@ it('flags times beyond 1.5 times their arm’s median', () => {
   expect(otherModes([])).toEqual([]);
 });
 
-it('flags nothing nearer, however well the arm repeats itself', () => {
+it('flags a nearer mode only where six legs or more tell the arm’s spread', () => {
   const tight = [100, 101, 99.5, 100.4, 99.8, 100.1, 100.6];
-  expect(otherModes([...tight, 149]).filter((mode) => mode !== null)).toEqual([]);
-  expect(otherModes([...tight, 151]).filter((mode) => mode !== null)).toHaveLength(1);
+  expect(otherModes([...tight, 140]).filter((mode) => mode !== null)).toHaveLength(1);
+  expect(otherModes([...tight, 119])).not.toContain(119 / 100.25);
+  // As far out as before, but this arm spreads that far by itself; and three legs tell no spread.
+  expect(otherModes([100, 112, 88, 118, 95, 130, 80, 140]).filter((mode) => mode !== null)).toEqual([]);
+  expect(otherModes([100, 101, 140]).filter((mode) => mode !== null)).toEqual([]);
 });
 
 it('counts by arm and adds runs up, each by its own medians', () => {
