@@ -10,15 +10,19 @@ export type SdpaPrefillShape = {
   readonly context: number;
 };
 
-/** Query rows and keys of one tile, and the widest head whose tile fits 16 KiB of workgroup memory. */
-const ROWS = 8;
+/** Query rows of one tile, and the widest heads: 64 lanes own four dimensions each, or eight. */
+const ROWS = 32;
+const NARROW = 256;
 const LANES = 256;
-const MAX_HEAD_DIM = 448;
+const MAX_HEAD_DIM = 512;
+/** Slabs of queries and keys, weights and what shrinks sums. */
+const WORKGROUP_BYTES = 288 * 16 + 1056 * 4 + 288 * 16 + 8 * 16;
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
   { name: 'heads', type: 'u32' },
   { name: 'kvHeads', type: 'u32' },
+  { name: 'headDim', type: 'u32' },
   { name: 'context', type: 'u32' },
   { name: 'scale', type: 'f32' },
 ];
@@ -54,11 +58,11 @@ export const sdpaPrefill: Kernel<SdpaPrefillShape> = {
       kernel: 'sdpa-prefill',
       variant,
       entryPoint: 'main',
-      constants: { HEAD_DIM: headDim },
-      params: packParams(PARAMS, { rows, heads, kvHeads, context, scale: headDim ** -0.5 }),
+      constants: { WIDE: headDim > NARROW ? 1 : 0 },
+      params: packParams(PARAMS, { rows, heads, kvHeads, headDim, context, scale: headDim ** -0.5 }),
       workgroups: [heads, Math.ceil(rows / ROWS), 1],
       workgroupSize: [LANES, 1, 1],
-      workgroupBytes: 4 * (ROWS * headDim + 2 * LANES),
+      workgroupBytes: WORKGROUP_BYTES,
     };
   },
 };
