@@ -6,14 +6,14 @@ export const controls: readonly Control[] = [
   {
     name: 'rows of a chunk do not see each other',
     gate: 3,
-    find: 'sum += mix[i * WIDTH + m] * residues[m * COLUMNS + column];',
+    find: 'sum = select(sum, sum + mix[i * WIDTH + m] * residues[m * COLUMNS + column], m <= i);',
     replace: 'sum = residues[slot];',
   },
   {
     name: 'answer without the chunk’s own writes',
     gate: 3,
-    find: 'answer += mix[i * WIDTH + ROWS + m] * written[m * COLUMNS + column];',
-    replace: 'answer += 0.0;',
+    find: 'answer = select(answer, answer + mix[i * WIDTH + ROWS + m] * written[m * COLUMNS + column], m <= i);',
+    replace: '',
   },
   { name: 'wrong key head', gate: 3, find: 'head * params.kHeads / params.vHeads', replace: 'head % params.kHeads' },
   {

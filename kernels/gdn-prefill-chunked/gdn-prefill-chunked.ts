@@ -20,14 +20,13 @@ const ROWS = 16;
 const COLUMNS = 8;
 const HALVES = 2;
 const MAX_DK = 128;
-/** Bytes of the held state rows (33 quads each), the mixes, two arrays of rows by columns, and two rows of decays. */
-const WORKGROUP_BYTES = COLUMNS * 33 * 16 + 4 * (ROWS * 2 * ROWS + 2 * ROWS * COLUMNS + 2 * ROWS);
+/** Bytes of the held state rows and the keys (33 quads each), the mixes, two arrays of rows by columns, and three rows of decays. */
+const WORKGROUP_BYTES = (COLUMNS + ROWS) * 33 * 16 + 4 * (ROWS * 2 * ROWS + 2 * ROWS * COLUMNS + 3 * ROWS);
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
   { name: 'kHeads', type: 'u32' },
   { name: 'vHeads', type: 'u32' },
-  { name: 'quads', type: 'u32' },
   { name: 'dv', type: 'u32' },
   { name: 'vStride', type: 'u32' },
   { name: 'vOffset', type: 'u32' },
@@ -72,8 +71,8 @@ export const gdnPrefillChunked: Kernel<GdnPrefillChunkedShape> = {
       kernel: 'gdn-prefill-chunked',
       variant,
       entryPoint: 'main',
-      constants: {},
-      params: packParams(PARAMS, { rows, kHeads, vHeads, quads: dk / 4, dv, vStride, vOffset }),
+      constants: { QUADS: dk / 4 },
+      params: packParams(PARAMS, { rows, kHeads, vHeads, dv, vStride, vOffset }),
       workgroups: [Math.ceil(dv / COLUMNS), vHeads, 1],
       workgroupSize: [COLUMNS, ROWS, HALVES],
       workgroupBytes: WORKGROUP_BYTES,
