@@ -49,7 +49,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16', 'split-k'],
+  includes: ['linear-group', 'bf16', 'split-k', 'q4-tile'],
   params: PARAMS,
   variants: Object.keys(VARIANTS),
   sizes: ({ rows, n, k }) => {
