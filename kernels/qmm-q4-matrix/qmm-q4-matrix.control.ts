@@ -22,7 +22,6 @@ export const controls: readonly Control[] = [
     replace: '&tile_x, left_at + 32u * STRIDE + 6u, STRIDE);',
   },
   { name: 'column not scaled', gate: 3, find: 'clamp(7 - most, -126, 126)', replace: '0' },
-  { name: 'biases that are not finite in silence', gate: 3, find: 'max(top.x, top.y) < 0x7f800000u', replace: 'top.x < 0x7f800000u' },
   { name: 'rows that are not finite in silence', gate: 3, find: 'row_exponent == NOT_FINITE ||', replace: 'row_exponent == 1 + NOT_FINITE ||' },
   { name: 'a power of two at once', gate: 3, find: '* power(t / 2) * power(t - t / 2);', replace: '* power(t);' },
   {
