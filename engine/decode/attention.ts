@@ -11,7 +11,8 @@ import { sdpaMergeGate } from '../../kernels/sdpa-merge-gate/sdpa-merge-gate.ts'
 import { sdpaPrefill } from '../../kernels/sdpa-prefill/sdpa-prefill.ts';
 import { CHUNK_KEYS, sdpaSplit } from '../../kernels/sdpa-split/sdpa-split.ts';
 import { EngineBroken } from '../errors.ts';
-import { project, type GraphContext } from './graph-context.ts';
+import type { GraphContext } from './graph-context.ts';
+import { project, projectTogether, type Slice } from './projections.ts';
 import type { Step } from './step.ts';
 
 /** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */
@@ -23,16 +24,23 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
   const at = `model.layers.${layer}.self_attn`;
   const width = heads * headDim;
   const kvWidth = kvHeads * headDim;
-  const queryGate = scratch.rows('query and gate', 2 * width);
-  const keys = scratch.rows('keys', kvWidth);
-  const values = scratch.rows('values', kvWidth);
+  const projected = projectTogether(
+    graph,
+    `${at}.qkv_proj`,
+    ['q', 'k', 'v'].map((member) => `${at}.${member}_proj`),
+    normed,
+    'attention input',
+    `${at}.k_proj`,
+  );
+  const [query, key, value] = ['q', 'k', 'v'].map((member) => projected.of(`${at}.${member}_proj`)) as [Slice, Slice, Slice];
+  const queryGate = query.buffer;
   const queriesNormed = scratch.rows('queries normed', width);
   const keysNormed = scratch.rows('keys normed', kvWidth);
   const queriesRotated = scratch.rows('queries rotated', width);
   const keysRotated = scratch.rows('keys rotated', kvWidth);
   const attended = scratch.rows('attended', width);
   const gated = scratch.rows('attended and gated', width);
-  const inHeads = { rowStride: 2 * width, headStride: 2 * headDim };
+  const inHeads = { rowStride: query.stride, headStride: 2 * headDim };
   const chunks = Math.ceil(context / CHUNK_KEYS);
   const caches = { kCache: cache.keys, vCache: cache.values, position };
   const whole: Step[] = [
@@ -50,7 +58,7 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
     { kernel: sdpaMergeGate, shape: { heads, headDim, context }, buffers: { sums, stats, qg: queryGate, position, out: gated } },
   ];
   return [
-    ...project(graph, normed, [`${at}.q_proj`, queryGate], [`${at}.k_proj`, keys], [`${at}.v_proj`, values]),
+    ...projected.steps,
     {
       kernel: qkNorm,
       shape: { rows, heads, headDim, ...inHeads, eps },
@@ -58,15 +66,15 @@ export function attentionSteps(graph: GraphContext, layer: number, normed: GPUBu
     },
     {
       kernel: qkNorm,
-      shape: { rows, heads: kvHeads, headDim, rowStride: kvWidth, headStride: headDim, eps },
-      buffers: { x: keys, weight: weights.vector(`${at}.k_norm.weight`), out: keysNormed },
+      shape: { rows, heads: kvHeads, headDim, rowStride: key.stride, headStride: headDim, eps },
+      buffers: { x: { buffer: key.buffer, offset: key.offset * 4 }, weight: weights.vector(`${at}.k_norm.weight`), out: keysNormed },
     },
     { kernel: rope, shape: { rows, heads, headDim, rotary, context }, buffers: { x: queriesNormed, table, position, out: queriesRotated } },
     { kernel: rope, shape: { rows, heads: kvHeads, headDim, rotary, context }, buffers: { x: keysNormed, table, position, out: keysRotated } },
     {
       kernel: kvWrite,
-      shape: { rows, kvHeads, headDim, context },
-      buffers: { k: keysRotated, v: values, position, kCache: cache.keys, vCache: cache.values },
+      shape: { rows, kvHeads, headDim, context, vStride: value.stride, vOffset: value.offset },
+      buffers: { k: keysRotated, v: value.buffer, position, kCache: cache.keys, vCache: cache.values },
     },
     ...(graph.kind === 'token' && graph.sdpa === 'split' ? split : whole),
     ...project(graph, gated, [`${at}.o_proj`, out]),

@@ -8,9 +8,9 @@ import { Programs, type Dispatch } from '../gpu/programs.ts';
 import type { Stream } from '../gpu/stream.ts';
 import type { ModelConfig } from '../model/config.ts';
 import type { WeightTable } from '../model/weights.ts';
-import { fusedTokenSteps, refuseUnlessFused } from './fused.ts';
+import { fusedHead, fusedTokenSteps, refuseUnlessFused } from './fused.ts';
 import type { GraphContext } from './graph-context.ts';
-import { forwardSteps, headOutputs, headSteps, type HeadOutputs } from './graph.ts';
+import { forwardSteps, headOutputs, headSteps, lastRow, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch, sharedRoles } from './memory.ts';
 import { ranOf, type RanRow } from './ran.ts';
 import { buildSteps, type Step } from './step.ts';
@@ -98,6 +98,11 @@ export function tokenSteps(graph: GraphContext): Step[] {
   return [...forwardSteps(graph, headOutputs(graph).result), ...headSteps(graph)];
 }
 
+/** The steps from the last row of a prompt's last chunk to its logits, their argmax and their checksum. */
+export function promptHeadSteps(graph: GraphContext): Step[] {
+  return graph.fused ? fusedHead(graph, lastRow(graph)) : headSteps(graph);
+}
+
 export class Decoder {
   readonly outputs: HeadOutputs;
   /** What its passes run: a chunk of each number of rows and the head of the prompt, and a token. */
@@ -147,7 +152,7 @@ export class Decoder {
     const tokenGraph = graph(1, 'token');
     const outputs = headOutputs(tokenGraph);
     const chosen = (steps: readonly Step[]): Step[] => steps.map((step) => options.choose?.(step) ?? step);
-    const [tokenPass, headPass] = [chosen(tokenSteps(tokenGraph)), chosen(headSteps(graph(last.rows, 'chunk')))];
+    const [tokenPass, headPass] = [chosen(tokenSteps(tokenGraph)), chosen(promptHeadSteps(graph(last.rows, 'chunk')))];
     const chunkSteps = [...new Set(chunks.map((chunk) => chunk.rows))].map((rows) => ({ rows, steps: chosen(forwardSteps(graph(rows, 'chunk'), ids)) }));
     // All at once, so that a driver may compile on every core.
     const [token, lastHead, ...passes] = await Promise.all([

@@ -12,7 +12,8 @@ import { gdnPrefill } from '../../kernels/gdn-prefill/gdn-prefill.ts';
 import { gdnPrefillChunked, type GdnPrefillChunkedShape } from '../../kernels/gdn-prefill-chunked/gdn-prefill-chunked.ts';
 import { qkL2Norm } from '../../kernels/qk-l2-norm/qk-l2-norm.ts';
 import { EngineBroken } from '../errors.ts';
-import { project, type GraphContext } from './graph-context.ts';
+import type { GraphContext } from './graph-context.ts';
+import { project, projectTogether, type Slice } from './projections.ts';
 import type { Step } from './step.ts';
 
 /** Steps from the normed input [rows, hidden] to the mixer's output [rows, hidden]. */
@@ -24,10 +25,14 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
   const at = `model.layers.${layer}.linear_attn`;
   const keyWidth = kHeads * dk;
   const valueWidth = vHeads * dv;
-  const qkv = scratch.rows('qkv', channels);
-  const z = scratch.rows('z', valueWidth);
-  const a = scratch.rows('a', vHeads);
-  const b = scratch.rows('b', vHeads);
+  const projected = projectTogether(
+    graph,
+    `${at}.in_proj`,
+    ['qkv', 'z', 'a', 'b'].map((member) => `${at}.in_proj_${member}`),
+    normed,
+    'delta net input',
+  );
+  const [qkv, z, a, b] = ['qkv', 'z', 'a', 'b'].map((member) => projected.of(`${at}.in_proj_${member}`)) as [Slice, Slice, Slice, Slice];
   const convolved = scratch.rows('qkv convolved', channels);
   const g = scratch.rows('g', vHeads);
   const beta = scratch.rows('beta', vHeads);
@@ -41,23 +46,23 @@ export function deltaNetSteps(graph: GraphContext, layer: number, normed: GPUBuf
   const recurrence =
     rows > 1 && graph.gdnPrompt === 'chunked' ? chunkedSteps(graph, shape, buffers) : [{ kernel: token ? gdnDecode : gdnPrefill, shape, buffers }];
   return [
-    ...project(graph, normed, [`${at}.in_proj_qkv`, qkv], [`${at}.in_proj_z`, z], [`${at}.in_proj_a`, a], [`${at}.in_proj_b`, b]),
+    ...projected.steps,
     {
       kernel: token ? conv1dDecode : conv1dPrefill,
-      shape: { rows, channels, taps },
-      buffers: { x: qkv, weight: weights.vector(`${at}.conv1d.weight`), state: state.conv, out: convolved },
+      shape: { rows, channels, taps, stride: qkv.stride },
+      buffers: { x: qkv.buffer, weight: weights.vector(`${at}.conv1d.weight`), state: state.conv, out: convolved },
     },
     {
       kernel: gdnGates,
-      shape: { rows, vHeads },
-      buffers: { a, b, aLog: weights.vector(`${at}.A_log`), dtBias: weights.vector(`${at}.dt_bias`), g, beta },
+      shape: { rows, vHeads, stride: a.stride, aOffset: a.offset, bOffset: b.offset },
+      buffers: { a: a.buffer, b: b.buffer, aLog: weights.vector(`${at}.A_log`), dtBias: weights.vector(`${at}.dt_bias`), g, beta },
     },
     { kernel: qkL2Norm, shape: { rows, kHeads, dk, rowStride: channels }, buffers: { x: convolved, q, k } },
     ...recurrence,
     {
       kernel: gatedRmsNorm,
-      shape: { rows: rows * vHeads, n: dv, eps: config.eps },
-      buffers: { x: recurred, z, weight: weights.vector(`${at}.norm.weight`), out: gated },
+      shape: { rows: rows * vHeads, n: dv, heads: vHeads, zStride: z.stride, zOffset: z.offset, eps: config.eps },
+      buffers: { x: recurred, z: z.buffer, weight: weights.vector(`${at}.norm.weight`), out: gated },
     },
     ...project(graph, gated, [`${at}.out_proj`, out]),
   ];

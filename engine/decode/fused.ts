@@ -47,7 +47,7 @@ export function fusedTokenSteps(graph: GraphContext, ids: GPUBuffer): Step[] {
       ...mlp(graph, layer, middle, hidden),
     );
   }
-  return [...steps, ...head(graph, hidden)];
+  return [...steps, ...fusedHead(graph, hidden)];
 }
 
 /**
@@ -166,7 +166,7 @@ function mlp(graph: GraphContext, layer: number, x: BufferRef, out: BufferRef): 
 }
 
 /** Steps from one row of the last layer's output to its logits, their argmax and their checksum. */
-function head(graph: GraphContext, x: BufferRef): Step[] {
+export function fusedHead(graph: GraphContext, x: BufferRef): Step[] {
   const { config, weights, scratch } = graph;
   const { logits, result, checksum } = headOutputs(graph);
   const spans = spansOf(config.vocab);

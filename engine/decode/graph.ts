@@ -13,7 +13,8 @@ import { siluMul } from '../../kernels/silu-mul/silu-mul.ts';
 import type { BufferRef } from '../gpu/buffer-ref.ts';
 import { attentionSteps } from './attention.ts';
 import { deltaNetSteps } from './delta-net.ts';
-import { project, projectRow, type GraphContext } from './graph-context.ts';
+import type { GraphContext } from './graph-context.ts';
+import { project, projectRow, projectTogether } from './projections.ts';
 import type { Step } from './step.ts';
 
 /** Steps from ids u32 [rows] to the last layer's output, which `lastHidden` names. */
@@ -41,8 +42,9 @@ function layerSteps(graph: GraphContext, layer: number): Step[] {
   const middle = scratch.rows('hidden after mixer', config.hidden);
   const normed = scratch.rows('normed', config.hidden);
   const mixed = scratch.rows('mixer output', config.hidden);
-  const gate = scratch.rows('mlp gate', config.intermediate);
-  const up = scratch.rows('mlp up', config.intermediate);
+  const gateUp = projectTogether(graph, `${at}.mlp.gate_up_proj`, [`${at}.mlp.gate_proj`, `${at}.mlp.up_proj`], normed, 'mlp input');
+  const gate = gateUp.of(`${at}.mlp.gate_proj`);
+  const up = gateUp.of(`${at}.mlp.up_proj`);
   const activated = scratch.rows('mlp activated', config.intermediate);
   const down = scratch.rows('mlp output', config.hidden);
   const count = rows * config.hidden;
@@ -52,8 +54,12 @@ function layerSteps(graph: GraphContext, layer: number): Step[] {
     ...mixer(graph, layer, normed, mixed),
     { kernel: residualAdd, shape: { count }, buffers: { a: hidden, b: mixed, out: middle } },
     normStep(graph, `${at}.post_attention_layernorm.weight`, middle, normed),
-    ...project(graph, normed, [`${at}.mlp.gate_proj`, gate], [`${at}.mlp.up_proj`, up]),
-    { kernel: siluMul, shape: { count: rows * config.intermediate }, buffers: { gate, up, out: activated } },
+    ...gateUp.steps,
+    {
+      kernel: siluMul,
+      shape: { rows, n: config.intermediate, stride: gate.stride, upOffset: up.offset },
+      buffers: { gate: gate.buffer, up: up.buffer, out: activated },
+    },
     ...project(graph, activated, [`${at}.mlp.down_proj`, down]),
     { kernel: residualAdd, shape: { count }, buffers: { a: middle, b: down, out: hidden } },
   ];
@@ -74,15 +80,18 @@ export function headOutputs({ scratch, config }: GraphContext): HeadOutputs {
   return { logits: scratch.fixed('logits', config.vocab), result: scratch.fixed('argmax result', 4), checksum: scratch.fixed('logits checksum', 2) };
 }
 
+/** The last row of the last layer's output. hidden is a multiple of 64 floats, so a row starts where it can be bound: at a multiple of 256 bytes. */
+export function lastRow(graph: GraphContext): BufferRef {
+  return { buffer: lastHidden(graph), offset: (graph.rows - 1) * graph.config.hidden * 4 };
+}
+
 /** Steps from the last row of the last layer's output to its logits, their argmax and their checksum. */
 export function headSteps(graph: GraphContext): Step[] {
-  const { config, scratch, rows } = graph;
+  const { config, scratch } = graph;
   const { logits, result, checksum } = headOutputs(graph);
   const normed = scratch.fixed('last row normed', config.hidden);
-  // hidden is a multiple of 64 floats, so a row starts at a multiple of the 256 bytes that binding offsets need.
-  const last = { buffer: lastHidden(graph), offset: (rows - 1) * config.hidden * 4 };
   return [
-    normStep(graph, 'model.norm.weight', last, normed, 1),
+    normStep(graph, 'model.norm.weight', lastRow(graph), normed, 1),
     ...projectRow(graph, config.tiedHead ? 'model.embed_tokens' : 'lm_head', normed, logits),
     { kernel: argmax, shape: { n: config.vocab }, buffers: { logits, result } },
     { kernel: logitsChecksum, shape: { n: config.vocab }, buffers: { logits, result: checksum } },

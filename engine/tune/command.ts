@@ -8,8 +8,8 @@ import { loadKernel } from '../../kernels/registry.ts';
 import type { Kernel } from '../../kernels/contract.ts';
 import { launchesOf, familyOf, benchSubject, type BenchSubject } from '../bench/subject.ts';
 import { measureVariants } from '../bench/variants.ts';
-import { chunksOf, openGraphs, tokenSteps } from '../decode/decoder.ts';
-import { forwardSteps, headSteps } from '../decode/graph.ts';
+import { chunksOf, openGraphs, tokenSteps, promptHeadSteps } from '../decode/decoder.ts';
+import { forwardSteps } from '../decode/graph.ts';
 import { subjectOf } from '../decode/inventory.ts';
 import { shapeText } from '../decode/ran.ts';
 import { variantsOf } from '../decode/settings.ts';
@@ -68,7 +68,7 @@ function stepsOf(gpu: Gpu, config: ModelConfig, settings: Readonly<Record<string
   const rows = [...new Set(prompts.flatMap((length) => chunksOf(length, Number(settings['chunk'])).map((chunk) => chunk.rows)))];
   const most = Math.max(...rows);
   const { graph, scratch } = openGraphs(plan, config, blankWeights(plan, config), { context: CONTEXT, ...variantsOf(settings) }, most);
-  const chunks = rows.flatMap((count) => [...forwardSteps(graph(count, 'chunk'), scratch.rows('prompt ids', 1)), ...headSteps(graph(count, 'chunk'))]);
+  const chunks = rows.flatMap((count) => [...forwardSteps(graph(count, 'chunk'), scratch.rows('prompt ids', 1)), ...promptHeadSteps(graph(count, 'chunk'))]);
   return [...tokenSteps(graph(1, 'token')), ...chunks];
 }
 

@@ -3,10 +3,10 @@ import { CONV1D_BOUNDS, conv1dExpect, conv1dFills, conv1dReplay } from '../share
 import { conv1dPrefillReference } from './conv1d-prefill.reference.ts';
 import { conv1dPrefill, type Conv1dPrefillShape } from './conv1d-prefill.ts';
 
-const served = (name: string, rows: number, channels: number, taps: number): ContractShape<Conv1dPrefillShape> => ({
-  name: `${name} ${rows}x${channels}x${taps}`,
+const served = (name: string, rows: number, channels: number, taps: number, stride = channels): ContractShape<Conv1dPrefillShape> => ({
+  name: `${name} ${rows}x${channels}x${taps}${stride > channels ? ` of ${stride}` : ''}`,
   role: 'served',
-  shape: { rows, channels, taps },
+  shape: { rows, channels, taps, stride },
 });
 
 export const contract: Contract<Conv1dPrefillShape> = {
@@ -21,11 +21,12 @@ export const contract: Contract<Conv1dPrefillShape> = {
     served('fewer rows than the state', 2, 70, 4),
     served('awkward', 5, 67, 7),
     served('tiny', 17, 512, 4),
+    served('within wider rows', 5, 67, 4, 101),
     served('tiny, one row', 1, 512, 4),
     served('2B', 3, 6144, 4),
   ],
   fills: conv1dFills,
   absent: { exact: 'exp may be off by 3 ULP for any argument, 0 included, so no silu is exact' },
   expect: (shape, contents) => conv1dExpect(conv1dPrefillReference, shape, contents),
-  sums: [{ name: 'taps', shape: { rows: 3, channels: 40, taps: 4 }, fill: 'stress', output: 'out', family: 'channel', replay: conv1dReplay }],
+  sums: [{ name: 'taps', shape: { rows: 3, channels: 40, taps: 4, stride: 40 }, fill: 'stress', output: 'out', family: 'channel', replay: conv1dReplay }],
 };

@@ -1,11 +1,12 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
-/** Rows of `x` are tokens. `taps` includes the current row: tap taps−1 is the current one, tap 0 the oldest. */
+/** Rows of `x` are tokens, `stride` floats apart. `taps` includes the current row: tap taps−1 is the current one, tap 0 the oldest. */
 export type Conv1dPrefillShape = {
   readonly rows: number;
   readonly channels: number;
   readonly taps: number;
+  readonly stride: number;
 };
 
 /** Rows of a lane. */
@@ -15,6 +16,7 @@ const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
   { name: 'channels', type: 'u32' },
   { name: 'taps', type: 'u32' },
+  { name: 'stride', type: 'u32' },
 ];
 
 /**
@@ -34,10 +36,11 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
   includes: ['sigmoid'],
   params: PARAMS,
   variants: ['default'],
-  sizes: ({ rows, channels, taps }) => ({ x: rows * channels, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
-  launch: ({ rows, channels, taps }, variant = 'default') => {
+  sizes: ({ rows, channels, taps, stride }) => ({ x: rows * stride, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
+  launch: ({ rows, channels, taps, stride }, variant = 'default') => {
     refuseUnless(variant === 'default', 'conv1d-prefill', `has no variant ${variant}, only default`);
     refuseUnless(rows >= 1, 'conv1d-prefill', 'needs at least one row');
+    refuseUnless(stride >= channels, 'conv1d-prefill', 'needs its channels within a row');
     refuseUnless(taps >= 2, 'conv1d-prefill', 'needs at least 2 taps, since one tap has no state to bind');
     refuseUnless(taps <= BLOCK + 1, 'conv1d-prefill', `serves up to ${BLOCK + 1} taps, so that only the first block of rows meets the state`);
     refuseUnless(
@@ -50,7 +53,7 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
       variant,
       entryPoint: 'main',
       constants: {},
-      params: packParams(PARAMS, { rows, channels, taps }),
+      params: packParams(PARAMS, { rows, channels, taps, stride }),
       workgroups: [Math.ceil(channels / 64), Math.ceil(rows / BLOCK), 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

@@ -5,6 +5,7 @@ struct Params {
   rows: u32,
   channels: u32,
   taps: u32,
+  stride: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -31,7 +32,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       if (c < past) {
         value = state[c * params.channels + channel];
       } else {
-        value = x[(c - past) * params.channels + channel];
+        value = x[(c - past) * params.stride + channel];
       }
       sum = fma(weight[channel * params.taps + tap], value, sum);
     }
@@ -46,7 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     if (c < past) {
       state[i * params.channels + channel] = state[c * params.channels + channel];
     } else {
-      state[i * params.channels + channel] = x[(c - past) * params.channels + channel];
+      state[i * params.channels + channel] = x[(c - past) * params.stride + channel];
     }
   }
 }

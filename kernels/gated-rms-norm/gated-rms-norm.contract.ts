@@ -9,20 +9,28 @@ import { gatedRmsNorm, type GatedRmsNormShape } from './gated-rms-norm.ts';
 /** What the device gets: float32 eps. */
 const EPS = Math.fround(1e-6);
 
-const served = (name: string, rows: number, n: number): ContractShape<GatedRmsNormShape> => ({
-  name: `${name} ${rows}x${n}`,
+const served = (name: string, rows: number, n: number, heads = 1, zStride = heads * n, zOffset = 0): ContractShape<GatedRmsNormShape> => ({
+  name: `${name} ${rows}x${n}${heads > 1 ? `, ${heads} heads at ${zOffset} of ${zStride}` : ''}`,
   role: 'served',
-  shape: { rows, n, eps: EPS },
+  shape: { rows, n, heads, zStride, zOffset, eps: EPS },
 });
+
+/** Where the gates of a row start. */
+function gatesAt({ n, heads, zStride, zOffset }: GatedRmsNormShape, row: number): number {
+  return Math.floor(row / heads) * zStride + zOffset + (row % heads) * n;
+}
 
 function fill(name: string, kind: Fill['kind'], row: (random: Random, index: number, x: Float32Array, z: Float32Array) => void): Fill<GatedRmsNormShape> {
   return {
     name,
     kind,
-    make: ({ rows, n }, random) => {
+    make: (shape, random) => {
+      const { rows, n } = shape;
       const x = new Float32Array(rows * n);
-      const z = new Float32Array(rows * n);
-      for (let index = 0; index < rows; index++) row(random, index, x.subarray(index * n, index * n + n), z.subarray(index * n, index * n + n));
+      const z = new Float32Array((rows / shape.heads) * shape.zStride);
+      for (let index = 0; index < rows; index++) {
+        row(random, index, x.subarray(index * n, index * n + n), z.subarray(gatesAt(shape, index), gatesAt(shape, index) + n));
+      }
       return { x, z, weight: Float32Array.from({ length: n }, () => random.decades(1e-2, 1e2)) };
     },
   };
@@ -70,11 +78,12 @@ export const contract: Contract<GatedRmsNormShape> = {
     served('smallest', 1, 1),
     served('awkward', 7, 77),
     served('one over', 6, 65),
+    served('within wider rows', 6, 33, 3, 150, 11),
     served('tiny', 4, 64),
     served('tiny prefill', 68, 64),
     served('2B', 16, 128),
     served('2B prefill', 48, 128),
-    { name: 'more rows than a grid is wide', role: 'edge', shape: { rows: 65_536, n: 1, eps: EPS }, fills: ['spread'] },
+    { name: 'more rows than a grid is wide', role: 'edge', shape: { rows: 65_536, n: 1, heads: 1, zStride: 1, zOffset: 0, eps: EPS }, fills: ['spread'] },
   ],
   fills: [spread, stress, classes],
   absent: { exact: 'inverseSqrt may be off by 2 ULP and exp by 3 for any argument, so no fill has an exact result' },
@@ -90,28 +99,30 @@ export const contract: Contract<GatedRmsNormShape> = {
       for (let i = 0; i < n; i++) {
         const size = Math.abs(x[row * n + i]!);
         const w = Math.abs(weight[i]!);
-        const gate = Math.abs(z[row * n + i]!);
+        const gate = Math.abs(z[gatesAt(shape, row) + i]!);
         // Whatever is flushed, an x, the scaled x, a weight, their product, exp, the sigmoid, silu or out, is multiplied by the rest.
         const least = scale * w * gate + w * gate + gate + size * scale * (gate + w * (gate + 1)) + 1;
         flushed[row * n + i] = Number.isFinite(least) ? FLUSH * least : 0;
       }
     }
-    const bound = (relative: number, u: number) => out.map((value, i) => Math.abs(value) * (relative + sigmoidRelative(z[i]!, u)) + flushed[i]!);
+    const bound = (relative: number, u: number) =>
+      out.map((value, i) => Math.abs(value) * (relative + sigmoidRelative(z[gatesAt(shape, Math.floor(i / n)) + (i % n)]!, u)) + flushed[i]!);
     return { out: { kind: 'bounded', values: out, spec: bound(spec, U_SPEC), depth: bound(depth, U_NEAREST) } };
   },
   sums: [
-    { name: 'squares 64', shape: { rows: 4, n: 64, eps: EPS }, fill: 'stress', output: 'out', family: 'row', replay },
-    { name: 'squares 128', shape: { rows: 4, n: 128, eps: EPS }, fill: 'stress', output: 'out', family: 'row', replay },
+    { name: 'squares 64', shape: served('', 4, 64).shape, fill: 'stress', output: 'out', family: 'row', replay },
+    { name: 'squares 128', shape: served('', 4, 128).shape, fill: 'stress', output: 'out', family: 'row', replay },
   ],
 };
 
-function replay({ rows, n }: GatedRmsNormShape, contents: Contents, round: (value: number) => number): Float64Array {
+function replay(shape: GatedRmsNormShape, contents: Contents, round: (value: number) => number): Float64Array {
+  const { rows, n } = shape;
   const { x, z, weight } = contents as { x: Float32Array; z: Float32Array; weight: Float32Array };
   const out = new Float64Array(rows * n);
   for (let row = 0; row < rows; row++) {
     const scale = 1 / Math.sqrt(replaySquares(x, row * n, n, round) / n + EPS);
     for (let i = 0; i < n; i++) {
-      const gate = z[row * n + i]!;
+      const gate = z[gatesAt(shape, row) + i]!;
       out[row * n + i] = (x[row * n + i]! * scale * weight[i]! * gate) / (1 + Math.exp(-gate));
     }
   }

@@ -4,6 +4,9 @@
 struct Params {
   rows: u32,
   n: u32,
+  heads: u32,
+  zStride: u32,
+  zOffset: u32,
   eps: f32,
 }
 
@@ -20,6 +23,7 @@ var<workgroup> sums: array<f32, LANES>;
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
   let row = group.x;
   let base = row * params.n;
+  let zBase = row / params.heads * params.zStride + params.zOffset + row % params.heads * params.n;
 
   var sum = 0.0;
   for (var i = lane; i < params.n; i += LANES) {
@@ -37,7 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
 
   let factor = inverseSqrt(sums[0] / f32(params.n) + params.eps);
   for (var i = lane; i < params.n; i += LANES) {
-    let gate = z[base + i];
+    let gate = z[zBase + i];
     out[base + i] = x[base + i] * factor * weight[i] * (gate * sigmoid(gate));
   }
 }

@@ -6,19 +6,19 @@ import { sigmoidRelative } from '../shared/sigmoid-bounds.ts';
 import { gdnGatesReference } from './gdn-gates.reference.ts';
 import { gdnGates, type GdnGatesShape } from './gdn-gates.ts';
 
-const served = (name: string, rows: number, vHeads: number): ContractShape<GdnGatesShape> => ({
-  name: `${name} ${rows}x${vHeads}`,
+const served = (name: string, rows: number, vHeads: number, stride = vHeads, aOffset = 0, bOffset = 0): ContractShape<GdnGatesShape> => ({
+  name: `${name} ${rows}x${vHeads}${stride > vHeads ? ` at ${aOffset} and ${bOffset} of ${stride}` : ''}`,
   role: 'served',
-  shape: { rows, vHeads },
+  shape: { rows, vHeads, stride, aOffset, bOffset },
 });
 
 function fill(name: string, kind: Fill['kind'], a: (random: Random) => number, aLog: (random: Random) => number): Fill<GdnGatesShape> {
   return {
     name,
     kind,
-    make: ({ rows, vHeads }, random) => ({
-      a: Float32Array.from({ length: rows * vHeads }, () => a(random)),
-      b: Float32Array.from({ length: rows * vHeads }, () => a(random)),
+    make: ({ rows, vHeads, stride }, random) => ({
+      a: Float32Array.from({ length: rows * stride }, () => a(random)),
+      b: Float32Array.from({ length: rows * stride }, () => a(random)),
       aLog: Float32Array.from({ length: vHeads }, () => aLog(random)),
       dtBias: Float32Array.from({ length: vHeads }, () => random.uniform(-3, 1)),
     }),
@@ -39,6 +39,7 @@ export const contract: Contract<GdnGatesShape> = {
     served('smallest', 1, 1),
     served('awkward', 7, 6),
     served('awkward', 13, 5),
+    served('within wider rows', 5, 3, 19, 4, 11),
     served('tiny', 1, 4),
     served('tiny prefill', 64, 4),
     served('2B', 1, 16),
@@ -74,10 +75,10 @@ export const contract: Contract<GdnGatesShape> = {
     const finite = (value: number) => (Number.isFinite(value) ? value : 0);
     const gates = (u: number) =>
       g.map((_, i) => {
-        const head = i % shape.vHeads;
-        return finite(gateError(a[i]! + dtBias[head]!, aLog[head]!, u)) + FLUSH * (4 * Math.exp(aLog[head]!) + 2);
+        const { head, base } = placeOf(shape, i);
+        return finite(gateError(a[base + shape.aOffset]! + dtBias[head]!, aLog[head]!, u)) + FLUSH * (4 * Math.exp(aLog[head]!) + 2);
       });
-    const writes = (u: number) => beta.map((value, i) => finite(value * sigmoidRelative(b[i]!, u)) + 2 * FLUSH);
+    const writes = (u: number) => beta.map((value, i) => finite(value * sigmoidRelative(b[placeOf(shape, i).base + shape.bOffset]!, u)) + 2 * FLUSH);
     const bounded = (values: Float64Array, bound: (u: number) => Float64Array): BoundedOutput => ({
       kind: 'bounded',
       values,
@@ -88,3 +89,9 @@ export const contract: Contract<GdnGatesShape> = {
   },
   sums: { none: 'the only sums have two terms, or are a series of eight that falls ninefold a term' },
 };
+
+/** Of output i: its head, and where its row's head lies before aOffset or bOffset is added. */
+function placeOf({ vHeads, stride }: GdnGatesShape, i: number): { head: number; base: number } {
+  const head = i % vHeads;
+  return { head, base: Math.floor(i / vHeads) * stride + head };
+}

@@ -15,7 +15,7 @@ export const controls: readonly Control[] = [
     find: '  series = fma(s, series, 1.0 / 5.0);',
     replace: '  series = 1.0 / 5.0 + 0.0 * series;',
   },
-  { name: 'bias forgotten', gate: 3, find: 'softplus(a[i] + dtBias[head]);', replace: 'softplus(a[i]);' },
+  { name: 'bias forgotten', gate: 3, find: 'softplus(a[base + params.aOffset] + dtBias[head]);', replace: 'softplus(a[base + params.aOffset]);' },
   { name: 'decay that grows', gate: 3, find: '  g[i] = -exp(', replace: '  g[i] = exp(' },
   { name: 'last gate not written', gate: 2, find: '  if (i >= params.rows * params.vHeads) {', replace: '  if (i + 1u >= params.rows * params.vHeads) {' },
   { name: 'half the lanes', gate: 1, find: '@compute @workgroup_size(64)', replace: '@compute @workgroup_size(32)' },

@@ -1,15 +1,21 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
 
-/** Rows are tokens. */
+/** Rows are tokens: element row·stride + aOffset + head of `a`, and the same of `b`, which may be one array. */
 export type GdnGatesShape = {
   readonly rows: number;
   readonly vHeads: number;
+  readonly stride: number;
+  readonly aOffset: number;
+  readonly bOffset: number;
 };
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'rows', type: 'u32' },
   { name: 'vHeads', type: 'u32' },
+  { name: 'stride', type: 'u32' },
+  { name: 'aOffset', type: 'u32' },
+  { name: 'bOffset', type: 'u32' },
 ];
 
 /** The gated delta net's log decay `g` (never positive) and write strength `beta` (in 0 … 1), for each row and value head. */
@@ -28,16 +34,17 @@ export const gdnGates: Kernel<GdnGatesShape> = {
   includes: ['sigmoid', 'softplus'],
   params: PARAMS,
   variants: ['default'],
-  sizes: ({ rows, vHeads }) => ({ a: rows * vHeads, b: rows * vHeads, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),
-  launch: ({ rows, vHeads }, variant = 'default') => {
+  sizes: ({ rows, vHeads, stride }) => ({ a: rows * stride, b: rows * stride, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),
+  launch: ({ rows, vHeads, stride, aOffset, bOffset }, variant = 'default') => {
     refuseUnless(variant === 'default', 'gdn-gates', `has no variant ${variant}, only default`);
+    refuseUnless(stride >= Math.max(aOffset, bOffset) + vHeads, 'gdn-gates', 'needs a and b within a row');
     refuseUnless(rows * vHeads <= MAX_WORKGROUPS * 64, 'gdn-gates', `serves up to ${MAX_WORKGROUPS * 64} gates`);
     return {
       kernel: 'gdn-gates',
       variant,
       entryPoint: 'main',
       constants: {},
-      params: packParams(PARAMS, { rows, vHeads }),
+      params: packParams(PARAMS, { rows, vHeads, stride, aOffset, bOffset }),
       workgroups: [Math.ceil((rows * vHeads) / 64), 1, 1],
       workgroupSize: [64, 1, 1],
       workgroupBytes: 0,

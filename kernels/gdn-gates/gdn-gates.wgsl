@@ -3,6 +3,9 @@
 struct Params {
   rows: u32,
   vHeads: u32,
+  stride: u32,
+  aOffset: u32,
+  bOffset: u32,
 }
 
 @group(0) @binding(0) var<storage, read> a: array<f32>;
@@ -20,6 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     return;
   }
   let head = i % params.vHeads;
-  g[i] = -exp(aLog[head]) * softplus(a[i] + dtBias[head]);
-  beta[i] = sigmoid(b[i]);
+  let base = i / params.vHeads * params.stride + head;
+  g[i] = -exp(aLog[head]) * softplus(a[base + params.aOffset] + dtBias[head]);
+  beta[i] = sigmoid(b[base + params.bOffset]);
 }

@@ -3,10 +3,10 @@ import type { Random } from '../random.ts';
 import { kvWriteReference } from './kv-write.reference.ts';
 import { kvWrite, type KvWriteShape } from './kv-write.ts';
 
-const served = (name: string, rows: number, kvHeads: number, headDim: number, context: number): ContractShape<KvWriteShape> => ({
-  name: `${name} ${rows}x${kvHeads}x${headDim} in ${context}`,
+const served = (name: string, rows: number, kvHeads: number, headDim: number, context: number, around = 0): ContractShape<KvWriteShape> => ({
+  name: `${name} ${rows}x${kvHeads}x${headDim} in ${context}${around > 0 ? `, ${around} before and after` : ''}`,
   role: 'served',
-  shape: { rows, kvHeads, headDim, context },
+  shape: { rows, kvHeads, headDim, context, vStride: kvHeads * headDim + 2 * around, vOffset: around },
 });
 
 /** A fill that writes rows at `position`; the caches are left as the launch finds them. */
@@ -15,8 +15,8 @@ function fill(name: string, kind: Fill['kind'], position: (shape: KvWriteShape) 
     name,
     kind,
     make: (shape, random) => {
-      const array = () => Float32Array.from({ length: shape.rows * shape.kvHeads * shape.headDim }, () => number(random));
-      return { k: array(), v: array(), position: Uint32Array.of(Math.max(0, position(shape))) };
+      const array = (width: number) => Float32Array.from({ length: shape.rows * width }, () => number(random));
+      return { k: array(shape.kvHeads * shape.headDim), v: array(shape.vStride), position: Uint32Array.of(Math.max(0, position(shape))) };
     },
   };
 }
@@ -32,6 +32,7 @@ export const contract: Contract<KvWriteShape> = {
     served('smallest', 1, 1, 1, 1),
     served('awkward', 3, 3, 5, 7),
     served('awkward', 2, 1, 160, 3),
+    served('within wider rows', 3, 2, 5, 7, 9),
     served('tiny', 1, 2, 64, 40),
     served('tiny prefill', 17, 2, 64, 40),
     served('2B', 1, 2, 256, 9),

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { kvWriteReference } from './kv-write.reference.ts';
 
-const shape = { rows: 2, kvHeads: 1, headDim: 2, context: 4 };
-const inputs = { k: [1, 2, 3, 4], v: [5, 6, 7, 8], kCache: [-1, -2, -3, -4, -5, -6, -7, -8], vCache: [0, 0, 0, 0, 0, 0, 0, 9] };
+const shape = { rows: 2, kvHeads: 1, headDim: 2, context: 4, vStride: 4, vOffset: 1 };
+const inputs = { k: [1, 2, 3, 4], v: [-1, 5, 6, -1, -1, 7, 8, -1], kCache: [-1, -2, -3, -4, -5, -6, -7, -8], vCache: [0, 0, 0, 0, 0, 0, 0, 9] };
 
 it('replaces the rows from the position on and keeps the others', () => {
   const { kCache, vCache } = kvWriteReference(shape, { ...inputs, position: [1] });

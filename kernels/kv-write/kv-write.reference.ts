@@ -5,7 +5,7 @@ type Numbers = ArrayLike<number>;
  * @returns whole new caches [context, kvHeads·headDim].
  */
 export function kvWriteReference(
-  shape: { rows: number; kvHeads: number; headDim: number; context: number },
+  shape: { rows: number; kvHeads: number; headDim: number; context: number; vStride: number; vOffset: number },
   inputs: { k: Numbers; v: Numbers; position: Numbers; kCache: Numbers; vCache: Numbers },
 ): { kCache: Float64Array; vCache: Float64Array } {
   const width = shape.kvHeads * shape.headDim;
@@ -16,7 +16,7 @@ export function kvWriteReference(
     if (at >= shape.context) continue;
     for (let i = 0; i < width; i++) {
       kCache[at * width + i] = inputs.k[row * width + i]!;
-      vCache[at * width + i] = inputs.v[row * width + i]!;
+      vCache[at * width + i] = inputs.v[row * shape.vStride + shape.vOffset + i]!;
     }
   }
   return { kCache, vCache };

@@ -4,6 +4,8 @@ struct Params {
   kvHeads: u32,
   headDim: u32,
   context: u32,
+  vStride: u32,
+  vOffset: u32,
 }
 
 @group(0) @binding(0) var<storage, read> k: array<f32>;
@@ -21,5 +23,5 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     return;
   }
   kCache[at * width + id.x] = k[id.y * width + id.x];
-  vCache[at * width + id.x] = v[id.y * width + id.x];
+  vCache[at * width + id.x] = v[id.y * params.vStride + params.vOffset + id.x];
 }

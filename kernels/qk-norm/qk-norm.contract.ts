@@ -24,7 +24,7 @@ function fill(name: string, kind: Fill['kind'], head: (random: Random, index: nu
     name,
     kind,
     make: (shape, random) => {
-      const x = new Float32Array(shape.rows * shape.rowStride).fill(1e30);
+      const x = new Float32Array(qkNorm.sizes(shape)['x']!).fill(1e30);
       for (const [index, start] of headsOf(shape).entries()) head(random, index, x.subarray(start, start + shape.headDim));
       return { x, weight: Float32Array.from({ length: shape.headDim }, () => random.decades(1e-2, 1e2)) };
     },

@@ -33,7 +33,12 @@ export const qkNorm: Kernel<QkNormShape> = {
   includes: [],
   params: PARAMS,
   variants: ['default'],
-  sizes: ({ rows, heads, headDim, rowStride }) => ({ x: rows * rowStride, weight: headDim, out: rows * heads * headDim }),
+  // Without what follows the last head, so that a part of a wider row can be bound from its own start.
+  sizes: ({ rows, heads, headDim, rowStride, headStride }) => ({
+    x: (rows - 1) * rowStride + (heads - 1) * headStride + headDim,
+    weight: headDim,
+    out: rows * heads * headDim,
+  }),
   launch: ({ rows, heads, headDim, rowStride, headStride, eps }, variant = 'default') => {
     refuseUnless(variant === 'default', 'qk-norm', `has no variant ${variant}, only default`);
     refuseUnless(headStride >= headDim && rowStride >= (heads - 1) * headStride + headDim, 'qk-norm', 'heads must not overlap and must lie within their row');

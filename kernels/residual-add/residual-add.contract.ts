@@ -36,7 +36,7 @@ export const contract: Contract<ResidualAddShape> = {
     served('2B', 2048),
     served('2B prefill', 9 * 2048),
     // One group more than a grid's row holds.
-    served('folded grid', 4_097 * 64 - 3, ['exact']),
+    served('folded grid', 4_097 * 256 - 3, ['exact']),
   ],
   fills: [
     fill('spread', (random) => random.decades(1e-6, 1e6)),

@@ -4,6 +4,8 @@ import { foldGrid } from '../shared/grid.ts';
 export type ResidualAddShape = Readonly<{ count: number }>;
 
 const LANES = 64;
+/** Elements of a workgroup: four a lane. */
+const BLOCK = 256;
 
 const PARAMS: readonly ParamSpec[] = [{ name: 'count', type: 'u32' }];
 
@@ -30,7 +32,7 @@ export const residualAdd: Kernel<ResidualAddShape> = {
       entryPoint: 'residual_add',
       constants: {},
       params: packParams(PARAMS, { count }),
-      workgroups: foldGrid(Math.ceil(count / LANES)),
+      workgroups: foldGrid(Math.ceil(count / BLOCK)),
       workgroupSize: [LANES, 1, 1],
       workgroupBytes: 0,
     };

@@ -1,4 +1,4 @@
-// out[i] = a[i] + b[i]
+// out[i] = a[i] + b[i]. A workgroup takes 256 elements, a lane four of them, 64 apart.
 
 struct Params {
   count: u32,
@@ -11,9 +11,8 @@ struct Params {
 
 @compute @workgroup_size(64)
 fn residual_add(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let i = linear_group(group, grid) * 64u + lane;
-  if (i >= params.count) {
-    return;
+  let first = linear_group(group, grid) * 256u;
+  for (var i = first + lane; i < min(first + 256u, params.count); i += 64u) {
+    out[i] = a[i] + b[i];
   }
-  out[i] = a[i] + b[i];
 }

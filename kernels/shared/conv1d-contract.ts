@@ -4,9 +4,10 @@ import type { Random } from '../random.ts';
 import { FLUSH, gamma, U_NEAREST, U_SPEC } from './bounds.ts';
 import { sigmoidRelative } from './sigmoid-bounds.ts';
 
-export type Conv1dShape = { readonly rows: number; readonly channels: number; readonly taps: number };
-type Conv1dReference = (
-  shape: Conv1dShape,
+/** `stride`: floats between rows of x; absent: its channels. */
+export type Conv1dShape = { readonly rows: number; readonly channels: number; readonly taps: number; readonly stride?: number };
+type Conv1dReference<S extends Conv1dShape> = (
+  shape: S,
   inputs: { x: Float32Array; weight: Float32Array; state: Float32Array },
 ) => { out: Float64Array; state: Float64Array };
 
@@ -14,8 +15,8 @@ function fill(name: string, kind: Fill['kind'], column: (random: Random) => numb
   return {
     name,
     kind,
-    make: ({ rows, channels, taps }, random) => ({
-      x: Float32Array.from({ length: rows * channels }, () => column(random)),
+    make: ({ rows, channels, taps, stride = channels }, random) => ({
+      x: Float32Array.from({ length: rows * stride }, () => column(random)),
       weight: Float32Array.from({ length: channels * taps }, () => weight(random)),
       state: Float32Array.from({ length: (taps - 1) * channels }, () => column(random)),
     }),
@@ -56,7 +57,7 @@ export const CONV1D_BOUNDS =
   'operands, products, exp, sigmoid and result that a driver may flush. The state is copied: every bit is due.';
 
 /** Expected `out` and `state` of either kernel. */
-export function conv1dExpect(reference: Conv1dReference, shape: Conv1dShape, contents: Contents): Record<'out' | 'state', Expected> {
+export function conv1dExpect<S extends Conv1dShape>(reference: Conv1dReference<S>, shape: S, contents: Contents): Record<'out' | 'state', Expected> {
   const { x, weight, state } = contents as Record<'x' | 'weight' | 'state', Float32Array>;
   const expected = reference(shape, { x, weight, state });
   const { out } = expected;
@@ -95,7 +96,7 @@ export function conv1dReplay(shape: Conv1dShape, contents: Contents, round: (val
 }
 
 function forEachSum(
-  { rows, channels, taps }: Conv1dShape,
+  { rows, channels, taps, stride = channels }: Conv1dShape,
   contents: Contents,
   visit: (at: number, terms: readonly (readonly [number, number])[]) => void,
 ): void {
@@ -104,7 +105,7 @@ function forEachSum(
     for (let channel = 0; channel < channels; channel++) {
       const terms = Array.from({ length: taps }, (_, tap) => {
         const column = row + tap - (taps - 1);
-        const value = column < 0 ? state[(column + taps - 1) * channels + channel]! : x[column * channels + channel]!;
+        const value = column < 0 ? state[(column + taps - 1) * channels + channel]! : x[column * stride + channel]!;
         return [weight[channel * taps + tap]!, value] as const;
       });
       visit(row * channels + channel, terms);

@@ -5,16 +5,23 @@ import { sigmoidRelative } from '../shared/sigmoid-bounds.ts';
 import { siluMulReference } from './silu-mul.reference.ts';
 import { siluMul, type SiluMulShape } from './silu-mul.ts';
 
-const served = (name: string, count: number): ContractShape<SiluMulShape> => ({ name: `${name} ${count}`, role: 'served', shape: { count } });
+const served = (name: string, rows: number, n: number, stride = n, upOffset = 0): ContractShape<SiluMulShape> => ({
+  name: `${name} ${rows}x${n}${stride > n ? `, up at ${upOffset} of ${stride}` : ''}`,
+  role: 'served',
+  shape: { rows, n, stride, upOffset },
+});
 
 function fill(name: string, kind: Fill['kind'], gate: (random: Random) => number, up: (random: Random) => number): Fill<SiluMulShape> {
   return {
     name,
     kind,
-    make: ({ count }, random): Contents => ({
-      gate: Float32Array.from({ length: count }, () => gate(random)),
-      up: Float32Array.from({ length: count }, () => up(random)),
-    }),
+    make: (shape, random): Contents => {
+      const sizes = siluMul.sizes(shape);
+      return {
+        gate: Float32Array.from({ length: sizes['gate']! }, () => gate(random)),
+        up: Float32Array.from({ length: sizes['up']! }, () => up(random)),
+      };
+    },
   };
 }
 
@@ -33,15 +40,16 @@ export const contract: Contract<SiluMulShape> = {
     'Spec: u = 2⁻²³; depth: sum and products at u = 2⁻²⁴.',
   families: { element: ['element'] },
   shapes: [
-    served('smallest', 1),
-    served('awkward', 63),
-    served('awkward', 65),
-    served('tiny', 768),
-    served('tiny prefill', 17 * 768),
-    served('2B', 6144),
-    served('2B prefill', 5 * 6144),
+    served('smallest', 1, 1),
+    served('awkward', 1, 63),
+    served('awkward', 3, 257),
+    served('within wider rows', 3, 321, 700, 350),
+    served('tiny', 1, 768),
+    served('tiny prefill', 17, 768, 1536, 768),
+    served('2B', 1, 6144),
+    served('2B prefill', 3, 6144, 12_288, 6144),
     // One group more than a grid's row holds.
-    { ...served('folded grid', 4_097 * 64 - 3), fills: ['spread'] },
+    { ...served('folded grid', 4_097, 3), fills: ['spread'] },
   ],
   fills: [
     fill(
@@ -60,14 +68,15 @@ export const contract: Contract<SiluMulShape> = {
     fill('subnormals', 'classes', subnormal, subnormal),
   ],
   absent: { exact: 'exp may be off by 3 ULP for any argument, 0 included', stress: 'nothing is summed' },
-  expect: (_, contents) => {
+  expect: (shape, contents) => {
     const { gate, up } = contents as { gate: Float32Array; up: Float32Array };
-    const values = siluMulReference(gate, up);
+    const values = siluMulReference(shape, { gate, up });
     const bound = (u: number): Float64Array =>
       values.map((value, i) => {
-        const g = Math.abs(gate[i]!);
-        const size = Math.abs(up[i]!);
-        return Math.abs(value) * (sigmoidRelative(gate[i]!, u) + 2 * u) * (1 + 2 ** -12) + FLUSH * (g * size + 2 * size + g + 1);
+        const at = Math.floor(i / shape.n) * shape.stride + (i % shape.n);
+        const g = Math.abs(gate[at]!);
+        const size = Math.abs(up[at + shape.upOffset]!);
+        return Math.abs(value) * (sigmoidRelative(gate[at]!, u) + 2 * u) * (1 + 2 ** -12) + FLUSH * (g * size + 2 * size + g + 1);
       });
     return { out: { kind: 'bounded', values, spec: bound(U_SPEC), depth: bound(U_NEAREST) } };
   },

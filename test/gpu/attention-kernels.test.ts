@@ -61,9 +61,10 @@ describe('kv-write', () => {
     { name: '2B', shape: { rows: 1, kvHeads: 2, headDim: 256, context: 6 }, position: 5 },
     { name: 'one head of 160', shape: { rows: 3, kvHeads: 1, headDim: 160, context: 4 }, position: 0 },
     { name: 'rows past the context', shape: { rows: 4, kvHeads: 3, headDim: 5, context: 6 }, position: 4 },
-  ])('$name', async ({ shape, position }) => {
+  ])('$name', async ({ shape: sizes, position }) => {
     const random = new Random(3);
-    const width = shape.kvHeads * shape.headDim;
+    const width = sizes.kvHeads * sizes.headDim;
+    const shape = { ...sizes, vStride: width, vOffset: 0 };
     const inputs = {
       k: uniform(random, shape.rows * width),
       v: uniform(random, shape.rows * width),

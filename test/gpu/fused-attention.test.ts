@@ -59,7 +59,11 @@ describe('qk-norm-rope-write gives the bits of its chain', () => {
     const q = await turned(heads, 2 * headDim, x.slice(0, 2 * width), weight.slice(0, headDim));
     const k = await turned(kvHeads, headDim, x.slice(kOffset, kOffset + kvWidth), weight.slice(headDim));
     const v = x.slice(vOffset, vOffset + kvWidth);
-    const written = await launch(kvWrite, { rows: 1, kvHeads, headDim, context }, { k, v, position: turn.position, ...caches });
+    const written = await launch(
+      kvWrite,
+      { rows: 1, kvHeads, headDim, context, vStride: kvHeads * headDim, vOffset: 0 },
+      { k, v, position: turn.position, ...caches },
+    );
     expect(words(fused['q']!)).toEqual(words(q));
     for (const cache of ['kCache', 'vCache']) expect(words(fused[cache]!), cache).toEqual(words(written[cache]!));
   });

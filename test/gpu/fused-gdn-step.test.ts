@@ -48,7 +48,7 @@ it.each(cases)('$name, three tokens', async ({ shape }) => {
       weight: convWeight,
       state: chain.convState,
     });
-    const { g, beta } = await runLaunch(gpu, gdnGates, { rows: 1, vHeads }, undefined, {
+    const { g, beta } = await runLaunch(gpu, gdnGates, { rows: 1, vHeads, stride: vHeads, aOffset: 0, bOffset: 0 }, undefined, {
       a: x.slice(aOffset, aOffset + vHeads),
       b: x.slice(bOffset, bOffset + vHeads),
       aLog: gates.slice(0, vHeads),
@@ -64,7 +64,11 @@ it.each(cases)('$name, three tokens', async ({ shape }) => {
       state: chain.state,
     });
     const z = x.slice(zOffset, zOffset + vHeads * dv);
-    const { out } = await runLaunch(gpu, gatedRmsNorm, { rows: vHeads, n: dv, eps }, undefined, { x: ruled['out']!, z, weight: norm });
+    const { out } = await runLaunch(gpu, gatedRmsNorm, { rows: vHeads, n: dv, heads: vHeads, zStride: vHeads * dv, zOffset: 0, eps }, undefined, {
+      x: ruled['out']!,
+      z,
+      weight: norm,
+    });
     chain = { convState: convolved['state']!, state: ruled['state']! };
     for (const [name, array] of Object.entries({ ...chain, out: out! })) expect(words(fused[name]!), `${name} of token ${token}`).toEqual(words(array));
   }

@@ -87,7 +87,7 @@ describe.each(cases)('$n outputs of $k', ({ n, k }) => {
     const m = await normed(x, norm);
     const gate = await product(m, n, k, rowsOf(weights, 0, n, k));
     const up = await product(m, n, k, rowsOf(weights, upRow, n, k));
-    const chain = await runLaunch(gpu, siluMul, { count: n }, undefined, { gate, up });
+    const chain = await runLaunch(gpu, siluMul, { rows: 1, n, stride: n, upOffset: 0 }, undefined, { gate, up });
     expect(words(fused['out']!)).toEqual(words(chain['out']!));
   });
 });

@@ -39,7 +39,8 @@ describe('conv1d', () => {
     { name: 'fewer rows than the state holds', shape: { rows: 2, channels: 70, taps: 4 } },
     { name: 'one row of seven taps', shape: { rows: 1, channels: 65, taps: 7 } },
     { name: 'two taps', shape: { rows: 5, channels: 3, taps: 2 } },
-  ])('prefill, $name', async ({ shape }) => {
+  ])('prefill, $name', async ({ shape: sizes }) => {
+    const shape = { ...sizes, stride: sizes.channels };
     const inputs = convInputs(shape);
     expect(await faultsAgainstReference(gpu, { kernel: conv1dPrefill, shape, inputs, expected: conv1dPrefillReference(shape, inputs), ulps: 16 })).toEqual([]);
   });
@@ -80,7 +81,8 @@ describe('gdn-gates', () => {
     { name: 'tiny', shape: { rows: 5, vHeads: 4 } },
     { name: '2B', shape: { rows: 9, vHeads: 16 } },
     { name: 'six heads, one row', shape: { rows: 1, vHeads: 6 } },
-  ])('$name', async ({ shape }) => {
+  ])('$name', async ({ shape: sizes }) => {
+    const shape = { ...sizes, stride: sizes.vHeads, aOffset: 0, bOffset: 0 };
     const random = new Random(12);
     const inputs = {
       a: uniform(random, shape.rows * shape.vHeads, 6),
@@ -93,7 +95,7 @@ describe('gdn-gates', () => {
 
   it('keeps relative precision of the softplus from −80 to 1e30, and saturates the sigmoid', async () => {
     const a = Float32Array.of(-80, -40, -18.7, -5, -1, -1e-3, 0, 1e-3, 1, 5, 18.7, 40, 1e30);
-    const shape = { rows: a.length, vHeads: 1 };
+    const shape = { rows: a.length, vHeads: 1, stride: 1, aOffset: 0, bOffset: 0 };
     const b = Float32Array.from(a, (_, i) => (i % 2 ? 3e38 : -3e38));
     const inputs = { a, b, aLog: new Float32Array(1), dtBias: new Float32Array(1) };
     const { g, beta } = await runLaunch(gpu, gdnGates, shape, undefined, inputs);
@@ -200,7 +202,8 @@ describe('gated-rms-norm', () => {
     { name: '2B', shape: { rows: 32, n: 128, eps: 1e-6 } },
     { name: 'wider than the workgroup', shape: { rows: 3, n: 161, eps: 1e-6 } },
     { name: 'narrower than the workgroup', shape: { rows: 1, n: 3, eps: 1e-6 } },
-  ])('$name', async ({ shape }) => {
+  ])('$name', async ({ shape: sizes }) => {
+    const shape = { ...sizes, heads: 1, zStride: sizes.n, zOffset: 0 };
     const random = new Random(15);
     const inputs = { x: uniform(random, shape.rows * shape.n, 2), z: uniform(random, shape.rows * shape.n, 6), weight: uniform(random, shape.n, 2) };
     expect(await faultsAgainstReference(gpu, { kernel: gatedRmsNorm, shape, inputs, expected: gatedRmsNormReference(shape, inputs), ulps: 32 })).toEqual([]);
@@ -208,7 +211,7 @@ describe('gated-rms-norm', () => {
 
   it('saturates the gate instead of overflowing', async () => {
     const inputs = { x: Float32Array.of(1, 1), z: Float32Array.of(1e37, -3e38), weight: Float32Array.of(2, 2) };
-    const { out } = await runLaunch(gpu, gatedRmsNorm, { rows: 1, n: 2, eps: 1e-12 }, undefined, inputs);
+    const { out } = await runLaunch(gpu, gatedRmsNorm, { rows: 1, n: 2, heads: 1, zStride: 2, zOffset: 0, eps: 1e-12 }, undefined, inputs);
     expect(out![0]! / 2e37).toBeCloseTo(1, 6);
     expect(Math.abs(out![1]!)).toBe(0);
   });
