@@ -5,7 +5,7 @@ import { listJobs, type JobRow } from '../db/queries/jobs.ts';
 import { listPlannedLegs } from '../db/queries/planned-legs.ts';
 import { findRun, type RunRow } from '../db/queries/runs.ts';
 import type { Queries, Store } from '../db/open.ts';
-import { readSeal } from './core/sealed.ts';
+import { readSeal, sealedNoise } from './core/sealed.ts';
 import type { Log } from './events.ts';
 import type { Heads } from './heads/repository.ts';
 import type { AddPairsRequest, SubmitRequest } from './protocol/run.ts';
@@ -45,7 +45,8 @@ export async function addPairs(store: Store, heads: Heads, carrier: Carrier, log
     suites.map((suite) => [suite, 1 + Math.max(...listPlannedLegs(queries, jobs.find((job) => job.suite === suite)!.id).map((leg) => leg.position))]),
   );
   const before = earlierRuns(queries, run).reduce((sum, earlier) => sum + earlier.pairs, run.pairs);
-  return submitRun(store, heads, carrier, log, request, { added: { extends: { run: id, sha256: run.sealSha256, pairs: before }, legs } });
+  const { calibrations } = sealedNoise(run.sealText);
+  return submitRun(store, heads, carrier, log, request, { added: { extends: { run: id, sha256: run.sealSha256, pairs: before }, legs, calibrations } });
 }
 
 /** Jobs that pairs can be added to: judged, with a gain to show. */

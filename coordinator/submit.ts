@@ -19,6 +19,7 @@ import { readSeal } from './core/sealed.ts';
 import type { Log } from './events.ts';
 import { readManifest, readPinnedIds } from './heads/manifest.ts';
 import type { Heads } from './heads/repository.ts';
+import type { SealedCalibration } from './protocol/calibration.ts';
 import type { Manifest } from './protocol/manifest.ts';
 import { DEFAULT_RULE, type Extension, type Forecast, type PlannedLeg, type Rule, type SubmitRequest, type SubmitResponse } from './protocol/run.ts';
 import type { Carrier } from './queue/reconcile.ts';
@@ -44,6 +45,8 @@ export interface AddedTo {
   readonly extends: Extension;
   /** Legs planned so far, by suite. */
   readonly legs: ReadonlyMap<string, number>;
+  /** Those of its seal, by which all pairs are judged: one chosen now would be chosen after its gains were seen. Null: none were sealed. */
+  readonly calibrations: readonly SealedCalibration[] | null;
 }
 
 interface PlannedSuite extends SelectedSuite {
@@ -109,7 +112,7 @@ export async function submitRun(
     allowSoftware: request.allowSoftware,
     devices: work.devices.map((device) => device.name),
     drivers: Object.fromEntries(work.devices.map((device) => [device.name, device.driver])),
-    calibrations: calibrates ? undefined : calibrationsFor(store.queries, work.devices, work.suites),
+    calibrations: calibrates ? undefined : added ? (added.calibrations ?? undefined) : calibrationsFor(store.queries, work.devices, work.suites),
     suites: suites.map(({ name, spec, arms, notComparable, legs, pinned }) => ({
       name,
       spec,
@@ -252,15 +255,17 @@ function read<T extends Rule | Forecast>(what: 'rule' | 'forecast', text: string
 /** @throws Refusal where the rule compares logits rows that a suite's legs are never told to write. */
 function checkRows(rule: Rule, suites: readonly PlannedSuite[]): void {
   if (logitsLimit(rule.identity) === null) return;
-  const mute = suites.find(
-    ({ spec }) => spec.kind === 'decode' && ![...spec.command, ...spec.cases.flatMap((item) => item.args)].some((text) => text.includes('{logits}')),
-  );
-  if (mute !== undefined)
+  const has = (text: string): boolean => text.includes('{logits}');
+  for (const { name, spec } of suites) {
+    // A case whose legs write rows does not speak for the others.
+    const mute = spec.kind === 'decode' && !spec.command.some(has) ? spec.cases.find((item) => !item.args.some(has)) : undefined;
+    if (mute === undefined) continue;
     throw new Refusal(
       'bad-manifest',
-      `identity ${rule.identity} compares logits rows, and suite ${mute.name} of the baseline writes none: no argument of it holds {logits}`,
+      `identity ${rule.identity} compares logits rows, and case ${mute.name} of suite ${name} of the baseline writes none: no argument of it holds {logits}`,
       'add "--logits", "{logits}" to its command in fleet.json, or ask for identity ids',
     );
+  }
 }
 
 /** A forecast that can never be scored is a slip. @throws Refusal for an item that names nothing of the run. */

@@ -23,6 +23,7 @@ describe('applyRule', () => {
   it('holds the floor only against a device that has one', () => {
     expect(ask('median > floor', [5, 5, 5], 5)).toMatchObject({ met: false, note: 'not above the A/A floor 5 %' });
     expect(ask('low >= floor', [6, 6, 6, 6, 6, 6], 5)).toMatchObject({ met: true, note: 'low at least the A/A floor 5 %' });
+    expect(ask('median > floor', [50, 50, 50])).toMatchObject({ met: false, note: 'there is no A/A floor to ask for' });
     expect(ask('median > floor and median > 1', [5, 5, 5])).toMatchObject({ met: true, note: 'median 5 % > 1 %' });
   });
 

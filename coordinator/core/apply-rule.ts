@@ -5,7 +5,7 @@ import { pairsToReach, signFlipP, smallestP } from './sign-flip.ts';
 import { median } from './statistics.ts';
 
 export interface RuleAnswer {
-  /** Every condition that can be answered holds. */
+  /** Every condition that can be answered holds; false where there are conditions and none can be, for want of a floor. */
   readonly met: boolean;
   /** Figures against bounds, in the rule's order. */
   readonly note: string;
@@ -31,11 +31,15 @@ export function applyRule(rule: Rule, gains: readonly number[], floorPercent: nu
   const answers = rule.clauses.flatMap((clause) => answer(clause, gains, floorPercent) ?? []);
   const open = answers.flatMap((item) => item.morePairs ?? []);
   return {
-    met: answers.every((item) => item.holds || item.morePairs !== undefined),
-    note: answers.length === 0 ? 'the rule asks nothing of the gain' : answers.map((item) => item.note).join(', '),
+    met: !onlyFloor(rule, floorPercent) && answers.every((item) => item.holds || item.morePairs !== undefined),
+    note: answers.map((item) => item.note).join(', ') || (rule.clauses.length === 0 ? 'the rule asks nothing of the gain' : 'there is no A/A floor to ask for'),
     morePairs: open.length === 0 ? null : Math.max(...open),
   };
 }
+
+/** Every condition is about a floor that the device does not have: nothing would be asked of the gain. */
+export const onlyFloor = ({ clauses }: Rule, floorPercent: number | null): boolean =>
+  floorPercent === null && clauses.length > 0 && clauses.every(({ value }) => value === 'floor');
 
 /** `3 %`, `2.75 %`: a percentage as short as three decimals allow. */
 function percent(value: number): string {

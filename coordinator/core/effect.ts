@@ -1,7 +1,7 @@
 /** The effect of one case: its pairs' gains, what they can and cannot show, and what the sealed rule says to them. */
 import type { Rule } from '../protocol/run.ts';
 import type { Effect, PairRow } from '../protocol/verdict.ts';
-import { applyRule, type RuleAnswer } from './apply-rule.ts';
+import { applyRule, onlyFloor, type RuleAnswer } from './apply-rule.ts';
 import { fisherExact } from './fisher.ts';
 import { hodgesLehmann } from './hodges-lehmann.ts';
 import { countModes, otherModes } from './modes.ts';
@@ -128,6 +128,8 @@ function undecided(
   floorPercent: number | null,
 ): string | null {
   if (rule.clauses.length === 0) return null;
+  if (onlyFloor(rule, floorPercent))
+    return `${name}: the rule asks for the A/A floor alone, and there is no calibration. next: fleet calibrate, then submit anew`;
   if (pairs < LEAST_PAIRS) {
     const decide = pairs === 1 ? 'pair decides' : 'pairs decide';
     return `${name}: ${pairs} ${decide} nothing (least p ${smallestP(pairs)}): at least ${LEAST_PAIRS} pairs are needed, and ${pairsToReach(0.05)} can reach p ≤ 0.05; fleet pairs add RUN ${LEAST_PAIRS - pairs}`;

@@ -31,6 +31,12 @@ describe('rules of one’s own', () => {
     expect(ruled('low > 0').reason).toContain('3 more pairs are needed');
   });
 
+  it('stay undecided where they ask for the A/A floor alone and there is none', () => {
+    const verdict = ruled('median > floor and low > floor');
+    expect(verdict).toMatchObject({ verdict: 'undecided', effects: [{ ruleMet: false }] });
+    expect(verdict.reason).toContain('asks for the A/A floor alone, and there is no calibration. next: fleet calibrate');
+  });
+
   it('may ask nothing of the gain', () => {
     const verdict = judged(decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 100 : 900 })], { pairs: 1, rule: parseRule('identity exact') }));
     expect(verdict).toMatchObject({ verdict: 'rule-met', effects: [{ ruleNote: 'the rule asks nothing of the gain' }] });

@@ -2,7 +2,7 @@
 import type { Verdict, VerdictWord } from '../protocol/verdict.ts';
 
 /** A contract with one of these words does not vouch for the candidate's kernels. */
-const FAILING: ReadonlySet<VerdictWord> = new Set(['new-failure', 'pre-existing', 'output-differs']);
+export const FAILING: ReadonlySet<VerdictWord> = new Set(['new-failure', 'pre-existing', 'output-differs']);
 
 /**
  * Applies the contract verdicts of a run to its other verdicts. Called with all verdicts of the run, whenever one more is

@@ -238,6 +238,21 @@ it('a stale one is used and said: another driver, another case', async () => {
   expect(calibrations).toHaveLength(2);
 });
 
+it('added pairs are judged by the calibration that was sealed first; a submission asks for the newest', async () => {
+  const ask = async () => (await call(coordinator.url, 'POST', '/api/runs/measured', submission(heads, { devices: ['b60'], suites: ['decode'] }))).body;
+  const gain = (_: number, candidate: boolean): number => (candidate ? 900 : 1000);
+  const first = await measure(await submitted(), gain, 'driver 2');
+  expect(await ask()).toMatchObject({ measured: [{ run: first.run, unanswered: null }] });
+  const again = { arm: { label: 'HEAD', head: heads[1], settings: {} }, device: 'b60', pairs: 6, key: `again-${process.pid}` };
+  // The newest is the one whose legs started last.
+  AT_NOW.startedAt = new Date().toISOString();
+  const newer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/calibrations', again)).body);
+  await measure(newer, noisy, 'driver 2');
+  expect(await ask()).toMatchObject({ measured: [{ unanswered: 'it was judged by another A/A calibration than is newest, or by none' }] });
+  const more = submitResponse.parse((await call(coordinator.url, 'POST', `/api/runs/${first.run}/pairs`, { pairs: 3, key: `more-${process.pid}` })).body);
+  expect((await measure(more, gain, 'driver 2')).jobs[0]!.verdicts[0]!.calibrations).toMatchObject([{ run: calibrated.run }, { run: calibrated.run }]);
+});
+
 it('takes no pairs, is offered for no submission, and refuses what times nothing', async () => {
   expect((await fleet('pairs', 'add', calibrated.run, '3')).stderr).toBe(
     `fleet: run ${calibrated.run} is an A/A calibration, and a longer one is a new one. next: fleet calibrate --device b60 --pairs N\n`,

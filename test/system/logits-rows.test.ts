@@ -83,13 +83,13 @@ it(
 
 it('a suite that is never told to write rows is refused before anything is queued', async () => {
   const repository = new LinesRepository(home.folder);
-  const suites = { decode: { kind: 'decode', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], timed: true } };
+  const suites = { decode: { kind: 'decode', command: ['sh', 'run.sh'], cases: [{ name: 'told', args: ['{logits}'] }, { name: 'story' }], timed: true } };
   writeFileSync(path.join(repository.directory, 'fleet.json'), JSON.stringify({ schema: 1, suites }));
   repository.commit('one');
   repository.commit('two');
   const done = await home.fleet(['submit', '--heads', 'HEAD~1,HEAD', '--allow-software', '--rule', 'identity logits <= 1e-3'], { cwd: repository.directory });
   expect(done.status).toBe(2);
   expect(done.stderr).toMatch(
-    /suite decode of the baseline writes none: no argument of it holds \{logits\}\. next: add "--logits", "\{logits\}" to its command/,
+    /case story of suite decode of the baseline writes none: no argument of it holds \{logits\}\. next: add "--logits", "\{logits\}" to its command/,
   );
 });

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { adapter, decode, recordsFile } from '../../coordinator/core/testing/records.ts';
+import { adapter, decode, kernel, recordsFile, summary } from '../../coordinator/core/testing/records.ts';
 import { measuredReply, type MeasuredReply } from '../../coordinator/protocol/measured.ts';
 import { submitResponse, type SubmitRequest, type SubmitResponse } from '../../coordinator/protocol/run.ts';
 import { CHECKOUT } from './agent-support.ts';
@@ -47,13 +47,16 @@ async function submit(...args: string[]): Promise<{ status: number | null; stdou
   return { status: status as number | null, stdout, stderr };
 }
 
-/** Measures every job of a run: gates print the same, the candidate's decodes take half the time. */
+/** Measures every job of a run: gates print the same, the candidate's decodes take half the time, and its kernel is wrong. */
 async function measure({ run, jobs }: SubmitResponse, agent = 'agent-one', lockHeldAfter = true): Promise<void> {
+  const base = (await runOf(coordinator.url, run)).arms[0]!.head;
   for (const { job, suite } of jobs) {
     const spec = await claim(coordinator.url, job, 'b60', agent);
     for (const leg of spec.legs) {
-      const totalMs = leg.head === heads[0] ? 1000 : 500;
-      const records = suite === 'gen' ? recordsFile(adapter('Test GPU', 'gpu'), [decode({ totalMs, pinnedIdsMatch: null })]) : null;
+      const totalMs = leg.head === base ? 1000 : 500;
+      const kernels = [kernel('qmm-q4', { status: leg.head === base ? 'pass' : 'fail' })];
+      const body = suite === 'gen' ? [decode({ totalMs, pinnedIdsMatch: null })] : [...kernels, summary('Test GPU', kernels, 1)];
+      const records = suite === 'gates' ? null : recordsFile(adapter('Test GPU', 'gpu'), body);
       const post = { ...legPost('passed=1 total=1\n', { lockHeldAfter }), records };
       expect((await call(coordinator.url, 'PUT', `/api/jobs/${job}/attempts/${spec.attempt}/legs/${leg.index}`, post, spec.token)).status).toBe(200);
     }
@@ -90,6 +93,14 @@ afterAll(async () => {
 async function before(request: Partial<SubmitRequest>): Promise<MeasuredReply> {
   return measuredReply.parse((await call(coordinator.url, 'POST', '/api/runs/measured', submission(heads, { devices: ['b60'], ...request }))).body);
 }
+
+async function submitted(request: Partial<SubmitRequest>): Promise<SubmitResponse> {
+  const reply = await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], ...request }));
+  const answer = submitResponse.parse(reply.body);
+  await measure(answer);
+  return answer;
+}
+const send = (head: string) => call(coordinator.url, 'POST', `/api/heads/bundle?head=${head}`, repository.bundle('main'));
 
 const runs = async (): Promise<number> => (await call(coordinator.url, 'GET', '/api/runs')).body.length as number;
 
@@ -144,6 +155,7 @@ it.each<[string, () => Partial<SubmitRequest>]>([
   ['the arms the other way round', () => ({ arms: [arm(heads[1]), arm(heads[0])] })],
   ['fewer cases', () => ({ suites: ['gates'], cases: ['gates/small'] })],
   ['a stack', () => ({ stack: true })],
+  ['another order of legs', () => ({ suites: ['gen'], seed: 7 })],
   ['three arms', () => ({ arms: [arm(heads[0]), arm(heads[1]), arm(heads[0])] })],
 ])('%s: nothing of it was measured', async (_, request) => {
   const reply = await before(request());
@@ -155,8 +167,35 @@ it('--again measures anew', async () => {
   expect(submitResponse.parse(JSON.parse((await submit('--again', '--json')).stdout)).run).not.toBe(first.run);
 });
 
-it('another driver is another device, as far as a suite knows its driver', async () => {
+it('another driver is another device, also for a suite without records', async () => {
   await serve('driver 2');
-  const reply = await before({});
-  expect(reply).toMatchObject({ measured: [{ suite: 'gates', run: first.run }], missing: [{ device: 'b60', suite: 'gen' }] });
+  expect((await before({})).missing).toEqual([
+    { device: 'b60', suite: 'gates' },
+    { device: 'b60', suite: 'gen' },
+  ]);
+});
+
+it('a case that was set aside is part of the question', async () => {
+  const more = JSON.parse(MANIFEST) as { suites: { gates: { cases: object[] } } };
+  more.suites.gates.cases.push({ name: 'new' });
+  const head = repository.commit({ 'fleet.json': JSON.stringify(more) });
+  await send(head);
+  const arms = [arm(heads[0]), arm(head)];
+  await submitted({ arms, suites: ['gates'] });
+  expect((await before({ arms, suites: ['gates'] })).measured).toMatchObject([{ suite: 'gates', unanswered: null }]);
+  expect((await before({ arms, suites: ['gates'], cases: ['gates/small', 'gates/large'] })).measured).toEqual([]);
+});
+
+it('a gain of one run is no answer where the contract fails in another', async () => {
+  const suites = { ...(JSON.parse(MANIFEST) as { suites: object }).suites, kernels: { kind: 'contract', command: ['sh', 'run.sh'], cases: [{ name: 'all' }] } };
+  const pair = [repository.commit({ 'fleet.json': JSON.stringify({ schema: 1, suites }) }), repository.commit({ 'run.sh': 'echo three\n' })] as const;
+  await send(pair[1]);
+  const arms = pair.map((head) => arm(head));
+  await submitted({ arms, suites: ['gen'] });
+  expect((await before({ arms, suites: ['gen', 'kernels'] })).measured).toMatchObject([{ verdicts: [{ verdict: 'rule-met' }], unanswered: null }]);
+  const { run } = await submitted({ arms, suites: ['kernels'] });
+  expect((await before({ arms, suites: ['gen', 'kernels'] })).measured).toMatchObject([
+    { suite: 'gen', unanswered: `its gain would be withheld: suite kernels fails on this device in run ${run}` },
+    { suite: 'kernels', verdicts: [{ verdict: 'new-failure' }], unanswered: null },
+  ]);
 });
