@@ -1,6 +1,5 @@
 /** One leg: the folders and arguments its process gets, and what is made of how it ended. */
-import { constants } from 'node:fs';
-import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JobSpec, LegPost, LegSpec } from '../coordinator/protocol/agent.ts';
 import type { LegMeasure } from '../coordinator/protocol/run.ts';
@@ -9,6 +8,7 @@ import { buildArgv } from './argv.ts';
 import { removeTree } from './dependencies.ts';
 import { headEnvironment } from './environment.ts';
 import type { CommandResult } from './group-process.ts';
+import { openWritten } from './open-written.ts';
 import { listOutFiles } from './out-files.ts';
 import type { LegCommand, LegReport } from './supervisor-protocol.ts';
 
@@ -128,20 +128,13 @@ function joinLog(stdout: string, stderr: string): { log: string; stdoutBytes: nu
   return { log, stdoutBytes: Math.min(out.length, Buffer.byteLength(log, 'utf8')) };
 }
 
-/** Reads what the leg wrote. The path was the head's to write to: a link, a pipe or a huge file must not be followed, waited for or loaded. */
 async function readRecords(file: string): Promise<{ text: string | null; note: string }> {
-  let handle;
+  const opened = await openWritten(file, MAX_RECORDS_BYTES);
+  if ('tooLarge' in opened) return { text: null, note: `the records file has ${opened.tooLarge} bytes, over the limit of ${MAX_RECORDS_BYTES}` };
+  if ('why' in opened) return { text: null, note: opened.why === 'absent' ? 'no records file' : `the records file is ${opened.why}` };
   try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return { text: null, note: 'no records file' };
-  }
-  try {
-    const found = await handle.stat();
-    if (!found.isFile()) return { text: null, note: 'the records file is no plain file' };
-    if (found.size > MAX_RECORDS_BYTES) return { text: null, note: `the records file has ${found.size} bytes, over the limit of ${MAX_RECORDS_BYTES}` };
-    return { text: await handle.readFile('utf8'), note: '' };
+    return { text: await opened.handle.readFile('utf8'), note: '' };
   } finally {
-    await handle.close();
+    await opened.handle.close();
   }
 }

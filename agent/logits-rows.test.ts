@@ -1,6 +1,6 @@
 /** Rows in real files: figures worked by hand, and everything that cannot be compared. */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -61,6 +61,23 @@ it.each([[Number.NaN], [Number.POSITIVE_INFINITY]])('%s: no figure, and the row 
     candidateSha256: expect.any(String),
     note: 'row 1 holds a logit that is not finite',
   });
+});
+
+it('reads no more rows, and no longer ones, than a decode has: their number is the head’s word', async () => {
+  const large = join(folder, 'large.f32');
+  writeFileSync(large, '');
+  truncateSync(large, 8 * 1024 ** 2);
+  for (const steps of [0, 1, 2 * 1024 ** 2])
+    expect((await compareRows({ file: large, steps }, { file: large, steps })).note).toMatch(/over the limits of 65536 rows and 4194304 bytes a row$/);
+});
+
+it('removes a folder that a head made in place of its rows', async () => {
+  const [base, made] = [leg(ROWS).file, join(folder, 'made.f32')];
+  mkdirSync(made);
+  const rows = new LogitsRows([{ baselineLeg: 0, candidateLeg: 1 }]);
+  await rows.ended(0, base, null);
+  expect(await rows.ended(1, made, null)).toMatchObject([{ note: 'candidate: its rows are no plain file' }]);
+  expect(existsSync(made)).toBe(false);
 });
 
 it('says of a file that is missing, a link, or of another length, what is wrong', async () => {

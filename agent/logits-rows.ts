@@ -3,14 +3,17 @@
  * No judgement: what a difference means is the coordinator's, which also holds the SHA-256 of each file against the leg's own record.
  */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import { rm, type FileHandle } from 'node:fs/promises';
 import type { RowsPair } from '../coordinator/protocol/agent.ts';
 import type { RowsComparison } from '../coordinator/protocol/run.ts';
 import { parseRecords } from '../engine/protocol.ts';
+import { openWritten } from './open-written.ts';
 
 /** More than 4,096 steps of a vocabulary of 262,144. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
+/** Sixteen times those steps, and four times that row: the head says how many rows there are, and two rows are held at once. */
+const MAX_ROWS = 65_536;
+const MAX_ROW_BYTES = 4 * 1024 ** 2;
 
 interface Ended {
   readonly file: string;
@@ -44,7 +47,9 @@ export class LogitsRows {
       found.push({ ...pair, ...(await compareRows(baseline, candidate)) });
     }
     for (const [index, { file: written }] of this.#ended)
-      if (!this.#pairs.some((pair) => (pair.baselineLeg === index || pair.candidateLeg === index) && !this.#done.has(pair))) await rm(written, { force: true });
+      if (!this.#pairs.some((pair) => (pair.baselineLeg === index || pair.candidateLeg === index) && !this.#done.has(pair)))
+        // A head may have made a folder of it.
+        await rm(written, { force: true, recursive: true });
     return found;
   }
 }
@@ -74,6 +79,8 @@ export async function compareRows(baseline: Ended, candidate: Ended): Promise<Fi
     const { steps } = baseline;
     if (steps === null || candidate.steps === null) return unknown('a leg holds no decode record');
     if (steps !== candidate.steps || a.bytes !== b.bytes) return unknown(`${steps} rows in ${a.bytes} bytes against ${candidate.steps} in ${b.bytes}`);
+    if (steps < 1 || steps > MAX_ROWS || a.bytes / steps > MAX_ROW_BYTES)
+      return unknown(`${steps} rows in ${a.bytes} bytes are over the limits of ${MAX_ROWS} rows and ${MAX_ROW_BYTES} bytes a row`);
     if (a.bytes === 0 || a.bytes % (4 * steps) !== 0) return unknown(`${a.bytes} bytes are not ${steps} rows of float32`);
     return await compareOpen(a.handle, b.handle, steps, a.bytes / steps);
   } finally {
@@ -156,16 +163,9 @@ async function fill(handle: FileHandle, buffer: Uint8Array): Promise<boolean> {
   return true;
 }
 
-/** The path was the head's to write to: a link, a pipe or a huge file is not followed, waited for or read. */
 async function openRows(file: string): Promise<{ handle: FileHandle; bytes: number } | string> {
-  let handle: FileHandle;
-  try {
-    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return 'the leg wrote no rows';
-  }
-  const found = await handle.stat();
-  if (found.isFile() && found.size <= MAX_FILE_BYTES) return { handle, bytes: found.size };
-  await handle.close();
-  return found.isFile() ? `its rows have ${found.size} bytes, over the limit of ${MAX_FILE_BYTES}` : 'its rows are no plain file';
+  const opened = await openWritten(file, MAX_FILE_BYTES);
+  if ('tooLarge' in opened) return `its rows have ${opened.tooLarge} bytes, over the limit of ${MAX_FILE_BYTES}`;
+  if ('why' in opened) return opened.why === 'absent' ? 'the leg wrote no rows' : `its rows are ${opened.why}`;
+  return opened;
 }

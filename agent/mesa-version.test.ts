@@ -34,6 +34,10 @@ it('is unknown where the drivers are of two versions, of none, or the adapter is
   expect(readMesaVersion({ driver: 'NVIDIA 570.86', driverFiles: null }, folders)).toBe(null);
   driver('lvp', 'Mesa 24.3.1');
   expect(readMesaVersion(MESA, folders)).toBe(null);
+  // A path that cannot be looked up at all.
+  writeFileSync(join(folder, 'icd.d/odd.json'), JSON.stringify({ ICD: { library_path: `/${'x'.repeat(300)}` } }));
+  expect(readMesaVersion(MESA, folders)).toBe(null);
+  rmSync(join(folder, 'icd.d/odd.json'));
   writeFileSync(join(folder, 'icd.d/lvp.json'), 'no JSON');
   expect(readMesaVersion(MESA, folders)).toBe('25.0.7');
 });

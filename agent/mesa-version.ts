@@ -19,14 +19,19 @@ const known = new Map<string, { readonly stamp: string; readonly versions: reado
 
 /**
  * `25.0.7`, without the distribution's suffix, of which optimised code keeps a part only.
- * @returns null where the adapter's driver is none of Mesa's, or the installed drivers are not of one version.
+ * @returns null where the adapter's driver is none of Mesa's, or the installed drivers are not of one version or cannot be read.
  */
 export function readMesaVersion(adapter: Pick<AdapterRecord, 'driver' | 'driverFiles' | 'libraryPath'>, folders: DriverFolders = FOLDERS): string | null {
   if (!/\bMesa\b/.test(adapter.driver)) return null;
   const manifests = adapter.driverFiles?.split(delimiter) ?? folders.manifests.flatMap(manifestsIn);
   const libraries = [...(adapter.libraryPath?.split(delimiter) ?? []), ...folders.libraries];
-  const versions = new Set(manifests.flatMap((file) => libraryOf(file, libraries) ?? []).flatMap(versionsIn));
-  return versions.size === 1 ? [...versions][0]! : null;
+  try {
+    const versions = new Set(manifests.flatMap((file) => libraryOf(file, libraries) ?? []).flatMap(versionsIn));
+    return versions.size === 1 ? [...versions][0]! : null;
+  } catch {
+    // A library may be replaced or closed to this user between being found and being read.
+    return null;
+  }
 }
 
 function manifestsIn(folder: string): string[] {

@@ -28,3 +28,16 @@ it('names every plain file below the folder with its SHA-256, follows no link, a
   expect(many.filesLeftOut).toBe(52);
   rmSync(folder, { recursive: true });
 });
+
+it("leaves out a name that no measure may hold, and does not follow a link in the folder's place", async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-out-'));
+  const deep = join('x'.repeat(200), 'y'.repeat(200), 'z'.repeat(200));
+  mkdirSync(join(folder, deep), { recursive: true });
+  writeFileSync(join(folder, deep, 'long'), '');
+  writeFileSync(join(folder, 'short'), '');
+  expect(await listOutFiles(folder)).toMatchObject({ files: [{ name: 'short' }], filesLeftOut: 1 });
+  const link = `${folder}-link`;
+  symlinkSync(folder, link);
+  expect(await listOutFiles(link)).toEqual({});
+  for (const path of [link, folder]) rmSync(path, { recursive: true });
+});
