@@ -1,9 +1,10 @@
 /** Legs of another mode are rare: what one run cannot tell, all runs of the same trees, settings and device may. */
 import { listArms, type ArmWithHead } from '../db/queries/arms.ts';
-import { findRun } from '../db/queries/runs.ts';
+import { findRun, type RunRow } from '../db/queries/runs.ts';
 import { listVerdictsOf } from '../db/queries/verdicts.ts';
 import type { Queries } from '../db/open.ts';
 import { canonicalJson } from './core/canonical.ts';
+import { comparedCount } from './core/comparisons.ts';
 import { fisherExact } from './core/fisher.ts';
 import { countModes, moreLegs, poolModes, type ModeCounts } from './core/modes.ts';
 import { readSeal } from './core/sealed.ts';
@@ -83,10 +84,15 @@ class RunPool {
     let before = this.#pairsBefore.get(run);
     if (before === undefined) {
       const row = findRun(this.#queries, run)!;
-      // Pairs count on across the candidates of the run that was added to.
-      before = brokenSeal(this.#queries, row) === null ? (readSeal(row.sealText).extends?.pairs ?? 0) * (this.#armsOf(run).length - 1) : null;
+      before = brokenSeal(this.#queries, row) === null ? this.#pairsOfSeal(row) : null;
       this.#pairsBefore.set(run, before);
     }
     return before;
+  }
+
+  /** Pairs count on across the candidates of the run that was added to; an added merge base is in no pair. */
+  #pairsOfSeal({ id, sealText }: RunRow): number {
+    const { extends: added, mergeBase } = readSeal(sealText);
+    return (added?.pairs ?? 0) * (comparedCount(this.#armsOf(id).length, mergeBase) - 1);
   }
 }

@@ -36,10 +36,14 @@ export function compareContract(
   });
   for (const key of new Set([...left.controls.keys(), ...right.controls.keys()])) {
     const row = controlRow(`${prefix}${key}`, left.controls.get(key), right.controls.get(key));
-    rows.push(base === undefined ? row : sinceMergeBase(row, controlBefore(base.controls.get(key))));
+    const { kernel } = (right.controls.get(key) ?? left.controls.get(key))!;
+    rows.push(base === undefined ? row : sinceMergeBase(row, controlBefore(base, right, key, kernel)));
   }
   return { rows, lines: compareLines(name, left.summary, right.summary).rows };
 }
+
+/** Whether a new failure is one of both heads, which `sinceMergeBase` alone makes of one. The note quotes what a head printed, and is not asked. */
+export const failsInBoth = ({ baseline }: ContractRow): boolean => /^(?:fail|missed|not planted),/.test(baseline);
 
 /** How the merge base did where a head fails: `unlike` where its contract is another, so that its result says nothing. */
 type Before = 'absent' | 'fails' | 'passes' | 'unlike';
@@ -50,7 +54,12 @@ function kernelBefore(record: ContractKernelRecord | undefined, candidate: Contr
   return rank(record) === 2 ? 'fails' : 'passes';
 }
 
-const controlBefore = (record: ContractControlRecord | undefined): Before => (record === undefined ? 'absent' : record.caught ? 'passes' : 'fails');
+function controlBefore(base: Results, candidate: Results, key: string, kernel: string): Before {
+  const [was, is] = [base.kernels.get(kernel), candidate.kernels.get(kernel)];
+  if (was !== undefined && is !== undefined && changedFiles(was, is) !== '') return 'unlike';
+  const record = base.controls.get(key);
+  return record === undefined ? 'absent' : record.caught ? 'passes' : 'fails';
+}
 
 /**
  * A failure in both heads is one from before only if the merge base fails too; else each head, or a commit that both have taken in, brought

@@ -4,6 +4,7 @@
  *   DEVICE/SUITE#N/CASE/pair-2/gainPercent   of the Nth comparison, as forecasts count them
  *   DEVICE/SUITE#N/CASE/medianPercent        DEVICE/SUITE#N/verdict        DEVICE/SUITE#N/contract/KERNEL/status
  *   DEVICE/SUITE#N/calibrations-1/floorPercent                             DEVICE/SUITE/CASE/calibration/floor/percent
+ *   DEVICE/SUITE/job/state                   DEVICE/SUITE/leg-3/log        run/rule/identity             run/correction-1/text
  *   DEVICE/SUITE/leg-3/wallMs                run/arm-0/tree                run/coverage/DEVICE/SUITE/ARM/status
  */
 import { pairName, verdictName } from '../protocol/figures.ts';
@@ -19,12 +20,24 @@ export interface Figure {
 export function figuresOf(view: RunView): Figure[] {
   const coverage = view.coverage.flatMap(({ device, suite, arm, ...cell }) => flat(`run/coverage/${device}/${suite}/${arm}`, cell));
   const calibrated = (view.calibrated ?? []).flatMap(({ device, suite, case: name, ...rest }) => flat(`${device}/${suite}/${name}/calibration`, rest));
-  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...calibrated, ...coverage];
+  return [...figuresOfRun(view), ...view.jobs.flatMap(figuresOfJob), ...calibrated, ...coverage, ...view.jobs.flatMap(stateOfJob), ...stateOfRun(view)];
 }
 
 function figuresOfJob(job: JobView): Figure[] {
   const legs = job.legs.flatMap((leg) => flat(`${job.device}/${job.suite}/leg-${leg.index}`, { arm: leg.arm, case: leg.case, pair: leg.pair, ...leg.measure }));
   return [...legs, ...job.verdicts.flatMap((verdict, at) => figuresOfVerdict(verdictName(job, at), verdict))];
+}
+
+/** What no figure is computed from. After all figures: where one of these differs as well, it says less. */
+function stateOfJob({ device, suite, kind, state, evidence, adapter, note, attempts, acceptedAttempt, legs }: JobView): Figure[] {
+  const raw = legs.flatMap(({ index, log, records }) => flat(`${device}/${suite}/leg-${index}`, { log, records }));
+  return [...flat(`${device}/${suite}/job`, { kind, state, evidence, adapter, note, attempts, acceptedAttempt }), ...raw];
+}
+
+function stateOfRun({ done, rule, forecast, corrections = [] }: RunView): Figure[] {
+  const { text: _rule, ...terms } = rule;
+  const items = flat('run/forecast/items', forecast?.items);
+  return [...flat('run/rule', terms), ...items, ...flat('run/done', done), ...flat('run/correction', corrections)];
 }
 
 function figuresOfVerdict(name: string, verdict: Verdict): Figure[] {

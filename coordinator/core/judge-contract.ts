@@ -1,7 +1,7 @@
 /** `contract` suites: every kernel, every planted control and the SUMMARY line, head against head. */
 import type { EngineRecord } from '../../engine/protocol.ts';
 import type { ContractRow, LineRow, Verdict, VerdictWord } from '../protocol/verdict.ts';
-import { compareContract } from './compare-contract.ts';
+import { compareContract, failsInBoth } from './compare-contract.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { readMergeBase } from './merge-base.ts';
 import type { ReadLeg } from './validity.ts';
@@ -59,7 +59,7 @@ function wordOf(rows: readonly ContractRow[], lines: readonly LineRow[]): { word
   const differing = lines.filter((row) => row.status !== 'equal').length;
   if (broken.length > 0 && broken.every((row) => row.candidate.startsWith('not planted')))
     return { word: 'new-failure', reason: `every gate holds, but a fault can no longer be planted in the candidate: ${named(broken)}` };
-  const alone = broken.filter((row) => !row.note.includes('both heads fail'));
+  const alone = broken.filter((row) => !failsInBoth(row));
   if (broken.length > 0 && alone.length === 0) return { word: 'new-failure', reason: `fails in both arms and not in their merge base: ${named(broken)}` };
   if (broken.length > 0) return { word: 'new-failure', reason: `fails in the candidate only: ${named(alone)}` };
   if (changed.length > 0) return { word: 'output-differs', reason: `contract changed: ${named(changed)}` };

@@ -59,6 +59,12 @@ describe('contracts', () => {
     const caught = [green, control('qmm-q4', 'drop-term')];
     expect(judge(contracts(missed, missed, missed)).verdict).toBe('pre-existing');
     expect(judge(contracts(missed, missed, caught)).verdict).toBe('new-failure');
+    const other = [kernel('qmm-q4', { files: { control: 'looser' } }), control('qmm-q4', 'drop-term')];
+    expect(judge(contracts(missed, missed, other)).verdict).toBe('pre-existing');
+  });
+  it('what a head prints does not pass for a failure of both', () => {
+    const faked = kernel('qmm-q4', { status: 'fail', failure: 'x; both heads fail and their merge base passes' });
+    expect(judge(contracts([green], [faked], [green])).reason).toMatch(/^fails in the candidate only/);
   });
   it('a merge base whose leg is no evidence leaves the verdict as it is without one, and says why', () => {
     const lost = { measure: measure({ lockHeldAfter: false }) };

@@ -25,10 +25,10 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
   const receipt = readReceipt(files);
   const run = receipt.runs.at(-1)!;
   const broken = brokenChain(files, receipt.runs);
-  const jobs = withheld(run.jobs.map((job) => ({ job, verdicts: verdictsOf(files, receipt, job, broken) })));
+  const judged = run.jobs.map((job) => ({ job, verdicts: verdictsOf(files, receipt, job, broken) }));
   const text = fileText(files, sealFile(run.run));
   const labels = run.arms.map((arm) => arm.label);
-  const views = jobs.map(({ job, verdicts }) => viewJob(files, run, job, verdicts));
+  const views = withheld(judged).map(({ job, verdicts }) => viewJob(files, run, job, verdicts));
   return {
     schema: 1,
     run: run.run,
@@ -38,7 +38,7 @@ export function viewOfReceipt(files: ReceiptFiles): RunView {
     pairs: run.pairs,
     ...termsOf(text, run),
     seal: { sha256: run.seal.sha256, at: run.seal.at, text, broken },
-    ...(broken === null ? calibratedOf(files, run, jobs) : {}),
+    ...(broken === null ? calibratedOf(files, run, judged) : {}),
     done: run.jobs.every((job) => job.state === 'judged' || job.state === 'failed'),
     jobs: views,
     coverage: shownCoverage([...run.jobs.flatMap((job) => coverageOf(job, labels)), ...run.coverageNotRun], views),
@@ -120,7 +120,7 @@ function viewJob(files: ReceiptFiles, run: ReceiptRun, job: ReceiptJob, verdicts
   return { job: `${run.run}.${device}.${suite}`, device, suite, kind: spec.kind, state, evidence, adapter, note, attempts, acceptedAttempt, legs, verdicts };
 }
 
-/** What an A/A run gave, computed anew; nothing of another run. */
+/** What an A/A run gave, computed anew from verdicts as judged; nothing of another run. */
 function calibratedOf(files: ReceiptFiles, run: ReceiptRun, jobs: readonly { job: ReceiptJob; verdicts: Verdict[] }[]): Pick<RunView, 'calibrated'> {
   const text = fileText(files, sealFile(run.run));
   if (!readSeal(text).calibrates) return {};

@@ -1,5 +1,6 @@
 /** Holds the report of a receipt against its raw files: every figure is computed anew, and the first that differs is named. */
 import { RECEIPT_FILES } from '../protocol/receipt.ts';
+import type { RunView } from '../protocol/run.ts';
 import { figuresOf, type Figure } from './figures.ts';
 import { changedFiles, countRaw, fileText, readReceipt, readStatedView, type ReceiptFiles } from './receipt.ts';
 import { ReceiptError } from './receipt-error.ts';
@@ -36,7 +37,7 @@ export function verifyReceipt(files: ReceiptFiles): Verification {
   const base = { run: stated.run, files: countRaw(files), changed, writtenBy: '' };
   try {
     const { fleet, runs } = readReceipt(files);
-    const computed = viewOfReceipt(files);
+    const computed = asStated(viewOfReceipt(files), stated);
     if (stated.url !== receiptUrl(stated.run) || runs.at(-1)!.run !== stated.run) throw new ReceiptError(`${RECEIPT_FILES.view} is of another run`);
     const figures = figuresOf(computed);
     const first =
@@ -49,6 +50,19 @@ export function verifyReceipt(files: ReceiptFiles): Verification {
     if (!(error instanceof ReceiptError) || changed.length === 0) throw error;
     return { ...base, figures: 0, first: null, unreadable: error.message };
   }
+}
+
+/** Drift is not computed for verdicts of versions that did not know it: none of their contract rows has any. */
+function asStated(computed: RunView, stated: RunView): RunView {
+  const jobs = computed.jobs.map((job, at) => ({
+    ...job,
+    verdicts: job.verdicts.map((verdict, nth) => {
+      const said = stated.jobs[at]?.verdicts[nth];
+      if (said === undefined || said.contract.length === 0 || said.contract.some((row) => row.worst !== undefined)) return verdict;
+      return { ...verdict, contract: verdict.contract.map(({ worst: _worst, differingCases: _differing, cases: _cases, ...row }) => row) };
+    }),
+  }));
+  return { ...computed, jobs };
 }
 
 /** In the order of the computed figures; those that only the report has come last. */

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../coordinator/core/canonical.ts';
-import { adapter, decode, recordsFile } from '../../coordinator/core/testing/records.ts';
+import { adapter, decode, kernel, recordsFile, summary } from '../../coordinator/core/testing/records.ts';
 import { submitResponse, type SubmitRequest } from '../../coordinator/protocol/run.ts';
 import { readArchive, writeArchive } from '../../coordinator/receipt-archive.ts';
 import { CHECKOUT } from './agent-support.ts';
@@ -34,6 +34,7 @@ const MANIFEST = JSON.stringify({
   suites: {
     decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'unicode' }], timed: true, time: 'decode_ms' },
     gen: { kind: 'decode', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], timed: true },
+    kernels: { kind: 'contract', command: ['sh', 'run.sh'], cases: [{ name: 'all' }] },
   },
 });
 const FLEET = join(CHECKOUT, 'coordinator/cli/fleet.mjs');
@@ -169,6 +170,8 @@ describe('fleet verify', () => {
       '"pair":2',
       /^differs: run\/seal\/broken: the report says null, the raw files give the order of the legs of decode was changed after/,
     ],
+    ['report.json', '"acceptedAttempt":1', '"acceptedAttempt":2', /^differs: b60\/decode\/job\/acceptedAttempt: the report says 2, the raw files give 1/],
+    ['report.json', '"op":">=","subject":"median"', '"op":"<=","subject":"median"', /^differs: run\/rule\/clauses-1\/op: the report says <=, /],
     ['leg-00000/measure.json', '"lockHeldBefore":true', '"lockHeldBefore":false', /^differs: b60\/decode\/leg-0\/lockHeldBefore: the report says true/],
   ])('%s: names %s', async (file, from, to, line) => {
     const done = await fleet('verify', await altered(receiptFile, (name, content) => (name.endsWith(file) ? content.replace(from, to) : content)));
@@ -191,6 +194,23 @@ describe('fleet verify', () => {
     }
     expect((await fleet('verify', join(folder, 'missing.tar'))).status).toBe(2);
   });
+});
+
+it('of a contract that was judged before worst fractions were kept: equal', async () => {
+  const request = submission(heads, { devices: ['b60'], suites: ['kernels'] });
+  const { run: of, jobs } = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request)).body);
+  const spec = await claim(coordinator.url, jobs[0]!.job, 'b60', 'agent-one');
+  const body = [kernel('qmm-q4')];
+  const records = recordsFile(adapter('Test GPU', 'gpu'), [...body, summary('Test GPU', body, 1)]);
+  for (const leg of spec.legs)
+    await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/${spec.attempt}/legs/${leg.index}`, { ...legPost(''), records }, spec.token);
+  await finishedJob(coordinator.url, of);
+  const file = join(folder, 'contract.tar');
+  await fleet('receipt', of, '--out', file, '--url', coordinator.url);
+  const without = (report: string): string => report.replaceAll(/,"worst":\{[^}]*\}/g, '');
+  expect(without((await readArchive(createReadStream(file))).get('report.json')!)).not.toContain('"worst"');
+  const older = await altered(file, (name, content) => (name === 'report.json' ? without(content) : content));
+  expect((await fleet('verify', older)).stdout).toMatch(/^equal: /);
 });
 
 it('of added pairs: verifies with the run that they were added to', async () => {
@@ -240,7 +260,7 @@ describe('fleet correct', () => {
 
     // A correction that is taken out of a receipt is missed.
     const without = await altered(after, (name, content) => (name === 'receipt.json' ? content.replace(/"corrections":\[.*?\]/, '"corrections":[]') : content));
-    expect((await fleet('verify', without)).stdout).toMatch(/^differs: report\.md line \d+: .*\nchanged: receipt\.json/);
+    expect((await fleet('verify', without)).stdout).toMatch(/^differs: run\/correction-1\/.*\nchanged: receipt\.json/);
 
     // Its pairs are carried into a run that adds to it, its median is not that run's.
     // Everything above takes longer than a device may be silent, where the machine is busy.
