@@ -66,6 +66,8 @@ export interface Kernel<S extends Shape = Shape> {
   readonly variants: readonly string[];
   /** Element count of each storage binding for a shape (in elements of its `type`). */
   sizes(shape: S): Readonly<Record<string, number>>;
+  /** Elements of a binding that a launch touches, where that is fewer than its size: a part of each row of a wider matrix. */
+  touched?(shape: S): Readonly<Record<string, number>>;
   /** @throws LaunchRefused for a shape that this variant does not serve. */
   launch(shape: S, variant?: string): Launch;
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Contents, Kernel, Launch } from '../../kernels/contract.ts';
 import { CaseRun } from '../contract/case-run.ts';
 import { withoutGuards } from '../contract/guards.ts';
+import { touchedBytes } from '../decode/step.ts';
 import type { Dispatch } from '../gpu/programs.ts';
 import { timeDispatches } from '../gpu/time-dispatches.ts';
 import type { Bench } from '../probe/bench.ts';
@@ -42,8 +43,7 @@ export async function measureVariants(bench: Bench, subject: BenchSubject, launc
   const { kernel } = subject.contract;
   const contents = contentsOf(subject);
   const digests = await outputDigests(bench, subject, contents, launches);
-  const sizes = kernel.sizes(subject.shape);
-  const bytes = kernel.bindings.reduce((sum, { name }) => sum + sizes[name]! * 4, 0);
+  const bytes = touchedBytes(kernel, subject.shape);
   const copies = bench.gpu.adapter.evidence === 'software' ? 1 : Math.max(1, Math.min(MOST_COPIES, Math.ceil(COLD_BYTES / bytes)));
   const samples = await timeVariants(bench, subject, contents, launches, copies, rounds);
   const variants = launches.map(({ variant }, index): VariantFigures => {

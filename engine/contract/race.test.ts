@@ -21,6 +21,7 @@ const shape = (name: string, sizes: ContractShape['shape']): ContractShape => ({
 /** Shapes besides, for loops that no small shape of the contract enters twice. */
 const BESIDES: Readonly<Record<string, readonly ContractShape[]>> = {
   'sdpa-decode': [shape('wide head', { rows: 1, heads: 1, kvHeads: 1, headDim: 264, context: 4 })],
+  'sdpa-prefill': [shape('two slabs', { rows: 1, heads: 1, kvHeads: 1, headDim: 33, context: 2 })],
   'rows-to-halves': [shape('two rounds', { rows: 1, k: 2112, parts: 1 })],
   // Rows of two stages.
   'qmm-q4': [shape('two stages', { rows: 1, n: 1, k: 2112 })],

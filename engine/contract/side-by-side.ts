@@ -18,13 +18,13 @@ export async function sideBySide<I, W, R>(
       const index = next++;
       try {
         results.set(index, await work(items[index]!, worker));
+        for (; results.has(handed); handed++) {
+          done(results.get(handed)!);
+          results.delete(handed);
+        }
       } catch (error) {
         failure ??= { error };
         return;
-      }
-      for (; results.has(handed); handed++) {
-        done(results.get(handed)!);
-        results.delete(handed);
       }
     }
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Gpu } from '../gpu/device.ts';
 import { planGpu } from '../gpu/null-device.ts';
 import { Weights } from '../model/weights.ts';
-import { openGraphs, tokenSteps } from './decoder.ts';
+import { openGraphs, promptHeadSteps, tokenSteps } from './decoder.ts';
 import { forwardSteps, headSteps } from './graph.ts';
 import { subjectOf } from './inventory.ts';
 import { DecodeState, Scratch, sharedRoles } from './memory.ts';
@@ -16,7 +16,13 @@ describe('the buffers of 2b at a context of 1,536', () => {
   const { config } = subjectOf({ config: '2b' });
 
   // What they may take: issue "Decode at the speed of the device". The checkpoint alone has 1.059 · 10⁹ bytes.
-  it.each([[], ['fusion=on'], ['fusion=on', 'chunk=1024', 'gdn-prompt=chunked'], ['chunk=1024']])('take at most 1.35 GB with %j', (...given) => {
+  it.each([
+    [],
+    ['fusion=on'],
+    ['fusion=on', 'chunk=1024', 'gdn-prompt=chunked'],
+    ['fusion=on', 'chunk=1024', 'gdn-prompt=chunked', 'qmm-prompt=matrix-2'],
+    ['chunk=1024'],
+  ])('take at most 1.35 GB with %j', (...given) => {
     const gpu = plan();
     const weights = Weights.allocate(gpu, config);
     expect(gpu.buffers.live).toBeGreaterThan(1.059e9);
@@ -24,7 +30,7 @@ describe('the buffers of 2b at a context of 1,536', () => {
     const rows = Number(settings['chunk']);
     const { graph, scratch } = openGraphs(gpu, config, weights, { context: 1536, ...variantsOf(settings) }, rows);
     const chunk = graph(rows, 'chunk');
-    for (const steps of [tokenSteps(graph(1, 'token')), forwardSteps(chunk, scratch.rows('prompt ids', 1)), headSteps(chunk)])
+    for (const steps of [tokenSteps(graph(1, 'token')), forwardSteps(chunk, scratch.rows('prompt ids', 1)), promptHeadSteps(chunk)])
       expect(steps.length).toBeGreaterThan(0);
     expect(gpu.buffers.live).toBeLessThan(1.35e9);
     expect(gpu.buffers.peak).toBe(gpu.buffers.live);

@@ -13,6 +13,12 @@ export interface Step {
   readonly buffers: Readonly<Record<string, BufferRef>>;
 }
 
+/** Bytes of all bindings of a launch, each counted once, and of those that it reads a part of, the part. */
+export function touchedBytes(kernel: Kernel, shape: Shape): number {
+  const elements = { ...kernel.sizes(shape), ...kernel.touched?.(shape) };
+  return kernel.bindings.reduce((sum, { name }) => sum + elements[name]! * 4, 0);
+}
+
 /**
  * Compiles and binds steps, in order. Every binding gets exactly the bytes that the kernel states for the shape.
  * @throws LaunchRefused for a shape that a kernel does not serve; EngineRefused when a binding is larger than the device allows.
@@ -29,11 +35,11 @@ export async function buildSteps(gpu: Gpu, programs: Programs, steps: readonly S
       if (size > limit) {
         throw new EngineRefused(
           `${kernel.name} binds ${size} bytes as "${name}", and ${gpu.adapter.name} binds at most ${limit}`,
-          'use another adapter, or a smaller --context',
+          'use another adapter, a smaller --context or a smaller --set chunk',
         );
       }
       bound[name] = 'buffer' in ref ? { buffer: ref.buffer, offset: ref.offset, size } : { buffer: ref, size };
     }
-    return programs.bind(compiled[index]!, launches[index]!, bound);
+    return { ...programs.bind(compiled[index]!, launches[index]!, bound), boundBytes: touchedBytes(kernel, shape) };
   });
 }

@@ -94,6 +94,8 @@ export class Gpu {
     if (this.adapter.evidence === 'software' && !this.#napping) this.#nap();
     let end: ((failure: Error) => void) | undefined;
     const failed = new Promise<never>((_, reject) => this.#waiting.add((end = reject)));
+    // A wait that begins after the failure ends at once.
+    if (this.#failure) end?.(this.#failure);
     const limit = this.#limitMs(this.pending.count + this.#compiling);
     try {
       return await withTimeout(Promise.race([work, failed]), limit, `${what} on ${this.adapter.name}`);

@@ -14,7 +14,7 @@ interface Need {
   /** Directives at the head of the shader. */
   readonly wgsl: readonly string[];
   /** What an adapter that has the features still lacks; empty when nothing. */
-  readonly lack: (info: GPUAdapterInfo) => string;
+  readonly lack: (adapter: Pick<GPUAdapter, 'info' | 'limits'>) => string;
 }
 
 /** A kind of product that a matrix unit does, as Dawn lists it; @webgpu/types does not know it yet. */
@@ -26,6 +26,9 @@ interface MatrixConfig {
   readonly K: number;
 }
 
+/** What qmm-q4-matrix takes: most devices have 32 KiB. */
+const MATRIX_WORKGROUP_BYTES = 39_424;
+
 export const NEEDS: Readonly<Record<DeviceNeed, Need>> = {
   'subgroup-matrix': {
     what: 'subgroup matrices',
@@ -33,7 +36,9 @@ export const NEEDS: Readonly<Record<DeviceNeed, Need>> = {
     toggles: ['allow_unsafe_apis', 'vulkan_enable_f16_on_nvidia'],
     features: ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'],
     wgsl: ['enable f16;', 'enable subgroups;', 'enable chromium_experimental_subgroup_matrix;'],
-    lack: (info) => {
+    lack: ({ info, limits }) => {
+      const workgroup = limits.maxComputeWorkgroupStorageSize;
+      if (workgroup < MATRIX_WORKGROUP_BYTES) return `${MATRIX_WORKGROUP_BYTES} bytes of workgroup memory (it has ${workgroup})`;
       const { subgroupMinSize: least, subgroupMaxSize: most } = info;
       if (least !== 32 || most !== 32) return `subgroups of 32 lanes alone (it has ${least} to ${most})`;
       const configs = Array.from((info as { subgroupMatrixConfigs?: Iterable<MatrixConfig> }).subgroupMatrixConfigs ?? []);
@@ -49,7 +54,7 @@ export const NEEDS: Readonly<Record<DeviceNeed, Need>> = {
 export function lackOf(need: DeviceNeed, adapter: GPUAdapter): string {
   const { features, lack } = NEEDS[need];
   const absent = features.filter((feature) => !adapter.features.has(feature));
-  return absent.length > 0 ? absent.join(', ') : lack(adapter.info);
+  return absent.length > 0 ? absent.join(', ') : lack(adapter);
 }
 
 /** @throws EngineRefused where the device lacks what is needed. `asked` is what asked for it. */

@@ -37,6 +37,7 @@ export const conv1dPrefill: Kernel<Conv1dPrefillShape> = {
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, channels, taps, stride }) => ({ x: rows * stride, weight: channels * taps, state: (taps - 1) * channels, out: rows * channels }),
+  touched: ({ rows, channels }) => ({ x: rows * channels }),
   launch: ({ rows, channels, taps, stride }, variant = 'default') => {
     refuseUnless(variant === 'default', 'conv1d-prefill', `has no variant ${variant}, only default`);
     refuseUnless(rows >= 1, 'conv1d-prefill', 'needs at least one row');

@@ -37,6 +37,7 @@ export const gatedRmsNorm: Kernel<GatedRmsNormShape> = {
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, n, heads, zStride }) => ({ x: rows * n, z: (rows / heads) * zStride, weight: n, out: rows * n }),
+  touched: ({ rows, n }) => ({ z: rows * n }),
   launch: ({ rows, n, heads, zStride, zOffset, eps }, variant = 'default') => {
     refuseUnless(variant === 'default', 'gated-rms-norm', `has no variant ${variant}, only default`);
     refuseUnless(rows % heads === 0, 'gated-rms-norm', `needs all ${heads} heads of each token; got ${rows} rows`);

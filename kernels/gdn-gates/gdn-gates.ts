@@ -35,6 +35,7 @@ export const gdnGates: Kernel<GdnGatesShape> = {
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, vHeads, stride }) => ({ a: rows * stride, b: rows * stride, aLog: vHeads, dtBias: vHeads, g: rows * vHeads, beta: rows * vHeads }),
+  touched: ({ rows, vHeads }) => ({ a: rows * vHeads, b: rows * vHeads }),
   launch: ({ rows, vHeads, stride, aOffset, bOffset }, variant = 'default') => {
     refuseUnless(variant === 'default', 'gdn-gates', `has no variant ${variant}, only default`);
     refuseUnless(stride >= Math.max(aOffset, bOffset) + vHeads, 'gdn-gates', 'needs a and b within a row');

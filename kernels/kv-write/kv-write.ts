@@ -42,6 +42,11 @@ export const kvWrite: Kernel<KvWriteShape> = {
     kCache: context * kvHeads * headDim,
     vCache: context * kvHeads * headDim,
   }),
+  touched: ({ rows, kvHeads, headDim }) => ({
+    v: rows * kvHeads * headDim,
+    kCache: rows * kvHeads * headDim,
+    vCache: rows * kvHeads * headDim,
+  }),
   launch: ({ rows, kvHeads, headDim, context, vStride, vOffset }, variant = 'default') => {
     refuseUnless(variant === 'default', 'kv-write', `has no variant ${variant}, only default`);
     refuseUnless(vStride >= vOffset + kvHeads * headDim, 'kv-write', 'needs the values within a row');

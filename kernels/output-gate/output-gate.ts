@@ -34,6 +34,7 @@ export const outputGate: Kernel<OutputGateShape> = {
   params: PARAMS,
   variants: ['default'],
   sizes: ({ rows, heads, headDim, rowStride }) => ({ attn: rows * heads * headDim, qg: rows * rowStride, out: rows * heads * headDim }),
+  touched: ({ rows, heads, headDim }) => ({ qg: rows * heads * headDim }),
   launch: ({ rows, heads, headDim, rowStride, headStride, gateOffset }, variant = 'default') => {
     refuseUnless(variant === 'default', 'output-gate', `has no variant ${variant}, only default`);
     refuseUnless(rowStride >= (heads - 1) * headStride + gateOffset + headDim, 'output-gate', 'gates must lie within their row');

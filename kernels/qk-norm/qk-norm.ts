@@ -39,6 +39,7 @@ export const qkNorm: Kernel<QkNormShape> = {
     weight: headDim,
     out: rows * heads * headDim,
   }),
+  touched: ({ rows, heads, headDim }) => ({ x: rows * heads * headDim }),
   launch: ({ rows, heads, headDim, rowStride, headStride, eps }, variant = 'default') => {
     refuseUnless(variant === 'default', 'qk-norm', `has no variant ${variant}, only default`);
     refuseUnless(headStride >= headDim && rowStride >= (heads - 1) * headStride + headDim, 'qk-norm', 'heads must not overlap and must lie within their row');

@@ -27,7 +27,7 @@ const KEYS = 32u;
 const SLAB = 32u; // dimensions in workgroup memory at a time
 const COLUMNS = 64u;
 const LANES = 256u;
-// Stands for a masked score in the maximum. Nothing is ever subtracted from it, so it cannot overflow to infinity.
+// Stands for a masked score in the maximum.
 const LOWEST = -3.4028234e38;
 
 // Strides of 9 vectors and 33 floats instead of 8 and 32: lanes that store side by side meet different banks.
@@ -163,7 +163,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3
     var scores = vec4<f32>();
     var next = load(first_row + quad * 4u, start + quad * 4u, count, head, kv_base, column);
     for (var slab = 0u; slab < params.headDim; slab += SLAB) {
-      workgroupBarrier();
       queries[column * 9u + quad] = next.rows;
       keys[column * 33u + quad * 4u] = next.keys.x;
       keys[column * 33u + quad * 4u + 1u] = next.keys.y;
@@ -176,6 +175,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3
       for (var i = 0u; i < SLAB; i++) {
         scores = fma(vec4<f32>(keys[i * 33u + column]), queries[i * 9u + quad], scores);
       }
+      workgroupBarrier();
     }
     let attended = vec4<u32>(start + column) < limits;
     scores = select(vec4<f32>(LOWEST), scores * params.scale, attended);
@@ -187,10 +187,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3
       top = max(top, weights[c * 9u + quad]);
     }
     workgroupBarrier();
-    weights[column * 9u + quad] = select(vec4<f32>(), exp(scores - top), attended);
+    // Nothing is ever subtracted from LOWEST, so that nothing overflows to infinity.
+    weights[column * 9u + quad] = select(vec4<f32>(), exp(select(top, scores, attended) - top), attended);
     if (column == 0u) {
       // Key 0 is attended by every row, so `before` is a real score from the second chunk on.
-      shrinks[quad] = select(vec4<f32>(1.0), exp(before - top), vec4<bool>(start > 0u));
+      shrinks[quad] = exp(select(top, before, vec4<bool>(start > 0u)) - top);
     }
     workgroupBarrier();
 

@@ -29,6 +29,7 @@ export const siluMul: Kernel<SiluMulShape> = {
   params: PARAMS,
   variants: ['element'],
   sizes: ({ rows, n, stride, upOffset }) => ({ gate: (rows - 1) * stride + n, up: (rows - 1) * stride + upOffset + n, out: rows * n }),
+  touched: ({ rows, n }) => ({ gate: rows * n, up: rows * n }),
   launch: ({ rows, n, stride, upOffset }, variant = 'element'): Launch => {
     if (variant !== 'element') throw new LaunchRefused(`silu-mul has no variant ${variant}; it has element`);
     if (rows < 1 || n < 1) throw new LaunchRefused(`silu-mul serves rows and n >= 1; got ${rows} and ${n}`);

@@ -56,7 +56,7 @@ describe('conv1d', () => {
   });
 
   it('decode repeats prefill row by row, bit for bit', async () => {
-    const shape = { rows: 6, channels: 130, taps: 4 };
+    const shape = { rows: 6, channels: 130, taps: 4, stride: 130 };
     const inputs = convInputs(shape);
     const prefill = await runLaunch(gpu, conv1dPrefill, shape, undefined, inputs);
     let state: Arrays[string] = inputs.state;
