@@ -52,7 +52,8 @@ describe('qk-norm-rope-gate', () => {
     const inputs = inputsOf(shape, position);
     const { rows, heads, kvHeads, headDim, rotary, context, qStride, kStride } = shape;
     const chain = async (x: Float32Array, weight: Float32Array, count: number, rowStride: number, headStride: number): Promise<Uint32Array> => {
-      const normed = await runLaunch(gpu, qkNorm, { rows, heads: count, headDim, rowStride, headStride, eps }, undefined, { x, weight });
+      const within = { rows, heads: count, headDim, rowStride, headStride, eps };
+      const normed = await runLaunch(gpu, qkNorm, within, undefined, { x: x.slice(0, qkNorm.sizes(within)['x']!), weight });
       const turned = await runLaunch(gpu, rope, { rows, heads: count, headDim, rotary, context }, undefined, {
         x: normed['out']!,
         table: inputs.table,
