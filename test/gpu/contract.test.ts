@@ -153,7 +153,7 @@ test('a control whose line the head edited is not planted', async () => {
 test('a shader that does not compile fails gate 1, and the device works on', async () => {
   const shipped = await subject('silu-mul');
   const { results } = await runGates(
-    { ...shipped, edits: { [SILU_MUL]: shippedShader(SILU_MUL).replace('let g = gate[i];', 'let g = gate[i]') } },
+    { ...shipped, edits: { [SILU_MUL]: shippedShader(SILU_MUL).replace('let g = gate[row * params.stride + i];', 'let g = gate[row * params.stride + i]') } },
     gpu.adapter.limits,
   );
   expect(results[1]).toMatchObject({ status: 'fail', detail: expect.stringContaining('does not compile') as string });
