@@ -54,7 +54,7 @@ describe('qk-norm-rope-write gives the bits of its chain', () => {
     );
     const turned = async (count: number, headStride: number, from: Float32Array, weights: Float32Array): Promise<TypedArray> => {
       const shape = { rows: 1, heads: count, headDim, rowStride: from.length, headStride, eps };
-      const normed = await launch(qkNorm, shape, { x: from.slice(0, qkNorm.sizes(shape)['x']!), weight: weights });
+      const normed = await launch(qkNorm, shape, { x: from.slice(0, qkNorm.sizes(shape)['x']), weight: weights });
       return (await launch(rope, { rows: 1, heads: count, headDim, rotary, context }, { x: normed['out']!, ...turn }))['out']!;
     };
     const q = await turned(heads, 2 * headDim, x.slice(0, 2 * width), weight.slice(0, headDim));

@@ -53,7 +53,7 @@ describe('qk-norm-rope-gate', () => {
     const { rows, heads, kvHeads, headDim, rotary, context, qStride, kStride } = shape;
     const chain = async (x: Float32Array, weight: Float32Array, count: number, rowStride: number, headStride: number): Promise<Uint32Array> => {
       const within = { rows, heads: count, headDim, rowStride, headStride, eps };
-      const normed = await runLaunch(gpu, qkNorm, within, undefined, { x: x.slice(0, qkNorm.sizes(within)['x']!), weight });
+      const normed = await runLaunch(gpu, qkNorm, within, undefined, { x: x.slice(0, qkNorm.sizes(within)['x']), weight });
       const turned = await runLaunch(gpu, rope, { rows, heads: count, headDim, rotary, context }, undefined, {
         x: normed['out']!,
         table: inputs.table,
