@@ -41,6 +41,11 @@ export class FleetProcess {
   }
 }
 
+/** Runs a command of the CLI to its end, in this process's own home: for commands that are told the coordinator's URL. */
+export function runFleet(args: readonly string[], cwd: string = ROOT): Promise<Done> {
+  return new FleetProcess(args, cwd, process.env).done();
+}
+
 /** A home folder, and everything that was started in it. */
 export class FleetHome {
   readonly folder = mkdtempSync(path.join(os.tmpdir(), 'fleet-cli-'));

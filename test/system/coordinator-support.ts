@@ -5,6 +5,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
 import type { JobSpec, LegPost } from '../../coordinator/protocol/agent.ts';
 import type { JobView, RunView, SubmitRequest } from '../../coordinator/protocol/run.ts';
 
@@ -136,6 +137,45 @@ export async function sendTwoHeads(url: string, repository: Repository, manifest
   const sent = await call(url, 'POST', `/api/heads/bundle?head=${base}&head=${candidate}`, repository.bundle('main'));
   if (sent.status !== 200) throw new Error(`bundle: ${JSON.stringify(sent.body)}`);
   return [base, candidate];
+}
+
+/** What the tests of one file have in common. */
+export interface Scene {
+  readonly state: string;
+  readonly repository: Repository;
+  coordinator: Running;
+  /** Baseline and candidate. */
+  heads: [string, string];
+  readonly url: string;
+}
+
+/**
+ * A coordinator that has two heads of a repository, from before the first test of a file until after the last.
+ * @param serves a device that is registered and heard of all the while.
+ */
+export function scene(manifest: string, serves?: string): Scene {
+  const at = {
+    state: temporaryFolder(),
+    repository: new Repository(),
+    get url() {
+      return this.coordinator.url;
+    },
+  } as Scene;
+  let stopServing = (): void => {};
+  beforeAll(async () => {
+    at.coordinator = await startCoordinator(at.state);
+    at.heads = await sendTwoHeads(at.url, at.repository, manifest);
+    if (serves === undefined) return;
+    await register(at.url, serves, 'agent-one');
+    stopServing = keepServing(() => at.url, serves, 'agent-one');
+  });
+  afterAll(async () => {
+    stopServing();
+    await at.coordinator?.end('SIGTERM');
+    rmSync(at.state, { recursive: true, force: true });
+    at.repository.remove();
+  });
+  return at;
 }
 
 let keys = 0;

@@ -1,16 +1,13 @@
 /** Imports: a receipt in another coordinator, and engine records of a machine that reaches nothing. */
 import Database from 'better-sqlite3';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream, createWriteStream, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adapter, control, decode, kernel, recordsFile, summary } from '../../coordinator/core/testing/records.ts';
 import { importResponse, submitResponse } from '../../coordinator/protocol/run.ts';
 import { readArchive, writeArchive } from '../../coordinator/receipt-archive.ts';
-import { CHECKOUT } from './agent-support.ts';
+import { runFleet, type Done } from './cli-support.ts';
 import {
   call,
   claim,
@@ -30,7 +27,6 @@ const MANIFEST = JSON.stringify({
   schema: 1,
   suites: { decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'unicode' }], timed: true, time: 'decode_ms' } },
 });
-const FLEET = join(CHECKOUT, 'coordinator/cli/fleet.mjs');
 const folder = temporaryFolder();
 const states = [temporaryFolder(), temporaryFolder()] as const;
 const repository = new Repository();
@@ -39,11 +35,7 @@ let here: Running;
 let run: string;
 const receipt = join(folder, 'receipt.tar');
 
-async function fleet(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [FLEET, ...args, '--url', here.url], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { status: status as number | null, stdout, stderr };
-}
+const fleet = (...args: string[]): Promise<Done> => runFleet([...args, '--url', here.url]);
 
 /** Imports files and answers with the run. */
 async function imported(...args: string[]): Promise<string> {

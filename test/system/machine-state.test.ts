@@ -1,22 +1,8 @@
 /** Machine states as agents post them: what they void, and what is shown beside a pair, from the post to report and page. */
-import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { MachineState } from '../../coordinator/protocol/machine.ts';
 import { submitResponse, type RunView } from '../../coordinator/protocol/run.ts';
-import {
-  call,
-  claim,
-  finishedJob,
-  legPost,
-  register,
-  Repository,
-  runOf,
-  sendTwoHeads,
-  startCoordinator,
-  submission,
-  temporaryFolder,
-  type Running,
-} from './coordinator-support.ts';
+import { call, claim, finishedJob, legPost, register, runOf, submission, scene } from './coordinator-support.ts';
 
 const MANIFEST = JSON.stringify({
   schema: 1,
@@ -42,36 +28,23 @@ const IDLE: MachineState = {
   },
   gpuClients: [],
 };
-const state = temporaryFolder();
-const repository = new Repository();
-let coordinator: Running;
-let heads: [string, string];
-
-beforeAll(async () => {
-  coordinator = await startCoordinator(state);
-  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
-});
-afterAll(async () => {
-  await coordinator?.end('SIGTERM');
-  rmSync(state, { recursive: true, force: true });
-  repository.remove();
-});
+const at = scene(MANIFEST);
 
 /** A run of three pairs in which the state after the third leg is another. */
 async function measured(change: Partial<MachineState>, majorFaults = 0): Promise<{ view: RunView; report: string; page: string }> {
-  await register(coordinator.url, 'b60', 'agent-one');
-  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], rule: 'median >= 3%' }))).body);
-  const spec = await claim(coordinator.url, answer.jobs[0]!.job, 'b60', 'agent-one');
+  await register(at.url, 'b60', 'agent-one');
+  const answer = submitResponse.parse((await call(at.url, 'POST', '/api/runs', submission(at.heads, { devices: ['b60'], rule: 'median >= 3%' }))).body);
+  const spec = await claim(at.url, answer.jobs[0]!.job, 'b60', 'agent-one');
   for (const leg of spec.legs) {
     const machine = { before: IDLE, after: leg.index === 2 ? { ...IDLE, ...change } : IDLE };
-    const post = legPost(`decode_ms=${leg.head === heads[0] ? 1000 : 500}\n`, { machine, majorFaults: leg.index === 2 ? majorFaults : 0 });
-    expect((await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
+    const post = legPost(`decode_ms=${leg.head === at.heads[0] ? 1000 : 500}\n`, { machine, majorFaults: leg.index === 2 ? majorFaults : 0 });
+    expect((await call(at.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
   }
-  await finishedJob(coordinator.url, answer.run);
+  await finishedJob(at.url, answer.run);
   return {
-    view: await runOf(coordinator.url, answer.run),
-    report: String((await call(coordinator.url, 'GET', `/api/runs/${answer.run}/report?format=markdown`)).body),
-    page: await (await fetch(`${coordinator.url}/runs/${answer.run}`)).text(),
+    view: await runOf(at.url, answer.run),
+    report: String((await call(at.url, 'GET', `/api/runs/${answer.run}/report?format=markdown`)).body),
+    page: await (await fetch(`${at.url}/runs/${answer.run}`)).text(),
   };
 }
 

@@ -1,23 +1,9 @@
 /** The merge base of two heads, measured as an arm of its own where nothing is timed, from submission to verdict and receipt. */
-import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { verifyReceipt } from '../../coordinator/core/verify-receipt.ts';
 import { submitResponse, type RunView } from '../../coordinator/protocol/run.ts';
 import { readArchive } from '../../coordinator/receipt-archive.ts';
-import {
-  call,
-  claim,
-  finishedJob,
-  postLeg,
-  register,
-  Repository,
-  runOf,
-  sendTwoHeads,
-  startCoordinator,
-  submission,
-  temporaryFolder,
-  type Running,
-} from './coordinator-support.ts';
+import { call, claim, finishedJob, postLeg, register, runOf, submission, scene } from './coordinator-support.ts';
 
 const MANIFEST = JSON.stringify({
   schema: 1,
@@ -26,41 +12,33 @@ const MANIFEST = JSON.stringify({
     decode: { kind: 'lines', command: ['sh', 'run.sh'], cases: [{ name: 'story' }], timed: true, time: 'decode_ms' },
   },
 });
-const state = temporaryFolder();
-const repository = new Repository();
-let coordinator: Running;
+const at = scene(MANIFEST);
 /** Baseline, candidate, merge base. */
 let heads: string[];
 
 beforeAll(async () => {
-  coordinator = await startCoordinator(state);
-  const [base, one] = await sendTwoHeads(coordinator.url, repository, MANIFEST);
-  repository.git('checkout', '--quiet', '-b', 'two', base);
-  const two = repository.commit({ 'run.sh': 'echo three\n' });
-  await call(coordinator.url, 'POST', `/api/heads/bundle?head=${two}`, repository.bundle('two'));
+  const [base, one] = at.heads;
+  at.repository.git('checkout', '--quiet', '-b', 'two', base);
+  const two = at.repository.commit({ 'run.sh': 'echo three\n' });
+  await call(at.url, 'POST', `/api/heads/bundle?head=${two}`, at.repository.bundle('two'));
   heads = [one, two, base];
-});
-afterAll(async () => {
-  await coordinator?.end('SIGTERM');
-  rmSync(state, { recursive: true, force: true });
-  repository.remove();
 });
 
 /** Measures a run whose arms' gates print these lines. */
 async function measured(gates: readonly string[], more: object = {}): Promise<RunView> {
-  await register(coordinator.url, 'b60', 'agent-one');
-  const arms = heads.map((head, at) => ({ label: ['one', 'two', 'merge-base(abc)'][at], head, settings: {} }));
+  await register(at.url, 'b60', 'agent-one');
+  const arms = heads.map((head, index) => ({ label: ['one', 'two', 'merge-base(abc)'][index], head, settings: {} }));
   const request = { ...submission([heads[0]!, heads[1]!], { devices: ['b60'], ...more }), arms, mergeBase: 2 };
-  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request)).body);
+  const answer = submitResponse.parse((await call(at.url, 'POST', '/api/runs', request)).body);
   for (const { job, suite } of answer.jobs) {
-    const spec = await claim(coordinator.url, job, 'b60', 'agent-one');
+    const spec = await claim(at.url, job, 'b60', 'agent-one');
     for (const leg of spec.legs) {
       const arm = heads.indexOf(leg.head);
-      expect((await postLeg(coordinator.url, spec, leg.index, suite === 'gates' ? gates[arm]! : `decode_ms=${[1000, 500][arm]}\n`)).status).toBe(200);
+      expect((await postLeg(at.url, spec, leg.index, suite === 'gates' ? gates[arm]! : `decode_ms=${[1000, 500][arm]}\n`)).status).toBe(200);
     }
   }
-  await finishedJob(coordinator.url, answer.run);
-  return runOf(coordinator.url, answer.run);
+  await finishedJob(at.url, answer.run);
+  return runOf(at.url, answer.run);
 }
 const RED = 'passed=1 total=2\n';
 const GREEN = 'passed=2 total=2\n';
@@ -77,10 +55,10 @@ it('takes part where nothing is timed, gets no verdict of its own, and classes w
     ['gates', 'measured'],
     ['decode', 'not-asked'],
   ]);
-  const report = String((await call(coordinator.url, 'GET', `/api/runs/${view.run}/report?format=markdown`)).body);
+  const report = String((await call(at.url, 'GET', `/api/runs/${view.run}/report?format=markdown`)).body);
   expect(report).toContain('`two` against `one`');
   expect(report).toContain('| merge base | `merge-base(abc)` |');
-  const receipt = await fetch(`${coordinator.url}/api/runs/${view.run}/receipt`);
+  const receipt = await fetch(`${at.url}/api/runs/${view.run}/receipt`);
   expect(verifyReceipt(await readArchive(receipt.body!))).toMatchObject({ first: null, changed: [] });
 });
 
@@ -90,9 +68,9 @@ it('a failure of both heads that the merge base does not have is new', async () 
 });
 
 it('names only the last of three or more arms, or the baseline', async () => {
-  await register(coordinator.url, 'b60', 'agent-one');
+  await register(at.url, 'b60', 'agent-one');
   for (const mergeBase of [1, 2]) {
-    const reply = await call(coordinator.url, 'POST', '/api/runs', { ...submission([heads[0]!, heads[1]!], { devices: ['b60'] }), mergeBase });
+    const reply = await call(at.url, 'POST', '/api/runs', { ...submission([heads[0]!, heads[1]!], { devices: ['b60'] }), mergeBase });
     expect(reply).toMatchObject({ status: 400, body: { error: { message: `arm ${mergeBase} cannot be the merge base of the others` } } });
   }
 });

@@ -1,33 +1,15 @@
 /** Receipts: the same bytes for the same run, verified from the raw files alone, and every change named. */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../coordinator/core/canonical.ts';
 import { adapter, decode, kernel, recordsFile, summary } from '../../coordinator/core/testing/records.ts';
 import { submitResponse, type SubmitRequest } from '../../coordinator/protocol/run.ts';
 import { readArchive, writeArchive } from '../../coordinator/receipt-archive.ts';
-import { CHECKOUT } from './agent-support.ts';
-import {
-  call,
-  claim,
-  finishedJob,
-  keepServing,
-  legPost,
-  postLeg,
-  register,
-  Repository,
-  runOf,
-  sendTwoHeads,
-  startCoordinator,
-  submission,
-  temporaryFolder,
-  type Running,
-} from './coordinator-support.ts';
+import { runFleet, type Done } from './cli-support.ts';
+import { call, claim, finishedJob, legPost, postLeg, register, runOf, startCoordinator, submission, temporaryFolder, scene } from './coordinator-support.ts';
 
 const MANIFEST = JSON.stringify({
   schema: 1,
@@ -37,43 +19,34 @@ const MANIFEST = JSON.stringify({
     kernels: { kind: 'contract', command: ['sh', 'run.sh'], cases: [{ name: 'all' }] },
   },
 });
-const FLEET = join(CHECKOUT, 'coordinator/cli/fleet.mjs');
 const TIMES = [
   [13536, 13533, 13351],
   [4735, 4731, 4738],
 ] as const;
 
-const state = temporaryFolder();
 const folder = temporaryFolder();
-const repository = new Repository();
-let coordinator: Running;
-let heads: [string, string];
+const at = scene(MANIFEST, 'b60');
 let run: string;
 let written: Awaited<ReturnType<typeof fleet>>;
 const receiptFile = join(folder, 'receipt.tar');
-let stopServing: () => void;
 
-async function fleet(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [FLEET, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { status: status as number | null, stdout, stderr };
-}
+const fleet = (...args: string[]): Promise<Done> => runFleet(args);
 
 async function measured(request: Partial<SubmitRequest> = {}): Promise<string> {
   const answer = submitResponse.parse(
-    (await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], suites: ['decode'], ...request }))).body,
+    (await call(at.url, 'POST', '/api/runs', submission(at.heads, { devices: ['b60'], suites: ['decode'], ...request }))).body,
   );
   await measure(answer.run, answer.jobs[0]!.job);
   return answer.run;
 }
 
 async function measure(id: string, job: string): Promise<void> {
-  const spec = await claim(coordinator.url, job, 'b60', 'agent-one');
+  const spec = await claim(at.url, job, 'b60', 'agent-one');
   for (const leg of spec.legs) {
-    const ms = TIMES[leg.head === heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
-    expect((await postLeg(coordinator.url, spec, leg.index, `decode_ms=${ms}: passed=1 total=1\n`)).status).toBe(200);
+    const ms = TIMES[leg.head === at.heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
+    expect((await postLeg(at.url, spec, leg.index, `decode_ms=${ms}: passed=1 total=1\n`)).status).toBe(200);
   }
-  await finishedJob(coordinator.url, id);
+  await finishedJob(at.url, id);
 }
 
 /** Copies a receipt with some of its files changed; null takes one out. */
@@ -89,19 +62,10 @@ async function altered(from: string, change: (name: string, content: string) => 
 }
 
 beforeAll(async () => {
-  coordinator = await startCoordinator(state);
-  heads = await sendTwoHeads(coordinator.url, repository, MANIFEST);
-  await register(coordinator.url, 'b60', 'agent-one');
-  stopServing = keepServing(() => coordinator.url, 'b60', 'agent-one');
   run = await measured({ forecast: 'unicode: 15% to 35% (80%)' });
-  written = await fleet('receipt', run, '--out', receiptFile, '--url', coordinator.url);
+  written = await fleet('receipt', run, '--out', receiptFile, '--url', at.url);
 });
-afterAll(async () => {
-  stopServing();
-  await coordinator?.end('SIGTERM');
-  for (const path of [state, folder]) rmSync(path, { recursive: true, force: true });
-  repository.remove();
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('holds every raw file with its SHA-256, the order, the sealed text and the trees', async () => {
   expect(written).toMatchObject({ status: 0, stderr: '' });
@@ -117,15 +81,15 @@ it('holds every raw file with its SHA-256, the order, the sealed text and the tr
   for (const line of listed) expect(sha256Hex(files.get(line.slice(66))!)).toBe(line.slice(0, 64));
   expect(files.get(`runs/${run}/seal.json`)).toContain('"forecast":{');
   expect(JSON.parse(files.get(`runs/${run}/b60.decode/order.json`)!)).toHaveLength(6);
-  expect(files.get('receipt.json')).toContain(repository.git('rev-parse', `${heads[1]}^{tree}`));
+  expect(files.get('receipt.json')).toContain(at.repository.git('rev-parse', `${at.heads[1]}^{tree}`));
 });
 
 it('is the same bytes after a restart on another port', async () => {
   const before = readFileSync(receiptFile);
-  await coordinator.end('SIGTERM');
-  coordinator = await startCoordinator(state);
+  await at.coordinator.end('SIGTERM');
+  at.coordinator = await startCoordinator(at.state);
   const again = join(folder, 'again.tar');
-  expect((await fleet('receipt', run, '--out', again, '--url', coordinator.url)).status).toBe(0);
+  expect((await fleet('receipt', run, '--out', again, '--url', at.url)).status).toBe(0);
   expect(readFileSync(again).equals(before)).toBe(true);
 });
 
@@ -197,16 +161,16 @@ describe('fleet verify', () => {
 });
 
 it('of a contract that was judged before worst fractions were kept: equal', async () => {
-  const request = submission(heads, { devices: ['b60'], suites: ['kernels'] });
-  const { run: of, jobs } = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request)).body);
-  const spec = await claim(coordinator.url, jobs[0]!.job, 'b60', 'agent-one');
+  const request = submission(at.heads, { devices: ['b60'], suites: ['kernels'] });
+  const { run: of, jobs } = submitResponse.parse((await call(at.url, 'POST', '/api/runs', request)).body);
+  const spec = await claim(at.url, jobs[0]!.job, 'b60', 'agent-one');
   const body = [kernel('qmm-q4')];
   const records = recordsFile(adapter('Test GPU', 'gpu'), [...body, summary('Test GPU', body, 1)]);
   for (const leg of spec.legs)
-    await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/${spec.attempt}/legs/${leg.index}`, { ...legPost(''), records }, spec.token);
-  await finishedJob(coordinator.url, of);
+    await call(at.url, 'PUT', `/api/jobs/${spec.job}/attempts/${spec.attempt}/legs/${leg.index}`, { ...legPost(''), records }, spec.token);
+  await finishedJob(at.url, of);
   const file = join(folder, 'contract.tar');
-  await fleet('receipt', of, '--out', file, '--url', coordinator.url);
+  await fleet('receipt', of, '--out', file, '--url', at.url);
   const without = (report: string): string => report.replaceAll(/,"worst":\{[^}]*\}/g, '');
   expect(without((await readArchive(createReadStream(file))).get('report.json')!)).not.toContain('"worst"');
   const older = await altered(file, (name, content) => (name === 'report.json' ? without(content) : content));
@@ -214,10 +178,10 @@ it('of a contract that was judged before worst fractions were kept: equal', asyn
 });
 
 it('of added pairs: verifies with the run that they were added to', async () => {
-  const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', run, '2', '--url', coordinator.url, '--json')).stdout));
+  const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', run, '2', '--url', at.url, '--json')).stdout));
   await measure(added.run, added.jobs[0]!.job);
   const file = join(folder, 'added.tar');
-  expect((await fleet('receipt', added.run, '--out', file, '--url', coordinator.url)).status).toBe(0);
+  expect((await fleet('receipt', added.run, '--out', file, '--url', at.url)).status).toBe(0);
   expect((await fleet('verify', file)).stdout).toMatch(/^equal: /);
   const log = `runs/${run}/b60.decode/attempt-1/leg-00000/log.txt`;
   const done = await fleet('verify', await altered(file, (name, content) => (name === log ? content.replace('13536', '13537') : content)));
@@ -226,37 +190,34 @@ it('of added pairs: verifies with the run that they were added to', async () => 
 
 describe('fleet correct', () => {
   const wrong = 'Clocks were capped at 230 W; | measure again.';
-  const correct = (of: string, figure: string) => fleet('correct', of, '--figure', figure, '--text', wrong, '--url', coordinator.url);
+  const correct = (of: string, figure: string) => fleet('correct', of, '--figure', figure, '--text', wrong, '--url', at.url);
 
   it('is carried by the report, the page, the JSON, the terminal and the receipt; the figure stays', async () => {
     const of = await measured({ forecast: '60% to 70% (90%)' });
     const before = join(folder, 'before.tar');
-    await fleet('receipt', of, '--out', before, '--url', coordinator.url);
-    expect((await fleet('correct', of, '--list', '--url', coordinator.url)).stdout).toMatch(/^b60\/decode#1\/unicode\/medianPercent +65\.01/m);
+    await fleet('receipt', of, '--out', before, '--url', at.url);
+    expect((await fleet('correct', of, '--list', '--url', at.url)).stdout).toMatch(/^b60\/decode#1\/unicode\/medianPercent +65\.01/m);
     expect(await correct(of, 'b60/decode#1/unicode/medianPercent')).toMatchObject({ status: 0, stdout: `†1 b60/decode#1/unicode/medianPercent: ${wrong}\n` });
     expect((await correct(of, 'b60/decode#1/unicode/pair-2/gainPercent')).status).toBe(0);
 
-    const report = (await fleet('report', of, '--url', coordinator.url)).stdout;
+    const report = (await fleet('report', of, '--url', at.url)).stdout;
     expect(report).toMatch(/\| 65\.02 % \*\*†1\*\* \|/);
     expect(report).toMatch(/\| 65\.04 % \*\*†2\*\* \|/);
     expect(report).toContain('- **†1** `b60/decode#1/unicode/medianPercent` (stored: `65.01');
     expect(report).toContain('`Clocks were capped at 230 W; \\| measure again.`');
-    const page = await (await fetch(`${coordinator.url}/runs/${of}`)).text();
+    const page = await (await fetch(`${at.url}/runs/${of}`)).text();
     expect(page).toMatch(/\+65\.02 %<\/span><a class="mark" href="#correction-1"/);
     expect(page).toMatch(/\+65\.04<a class="mark" href="#correction-2"/);
     expect(page).toMatch(/id="correction-1">†1 <code>b60\/decode#1\/unicode\/medianPercent<\/code>.*Clocks were capped/);
-    expect(JSON.parse((await fleet('report', of, '--json', '--url', coordinator.url)).stdout).corrections).toMatchObject([
-      { run: of, text: wrong },
-      { text: wrong },
-    ]);
-    expect((await fleet('watch', of, '--url', coordinator.url)).stdout).toContain(`corrected: b60/decode#1/unicode/medianPercent: ${wrong}`);
+    expect(JSON.parse((await fleet('report', of, '--json', '--url', at.url)).stdout).corrections).toMatchObject([{ run: of, text: wrong }, { text: wrong }]);
+    expect((await fleet('watch', of, '--url', at.url)).stdout).toContain(`corrected: b60/decode#1/unicode/medianPercent: ${wrong}`);
     const after = join(folder, 'after.tar');
-    await fleet('receipt', of, '--out', after, '--url', coordinator.url);
+    await fleet('receipt', of, '--out', after, '--url', at.url);
     expect((await fleet('verify', after)).stdout).toMatch(/^equal: /);
     expect((await readArchive(createReadStream(after))).get('report.md')).toContain('**†1**');
 
-    expect((await fleet('forecasts', '--url', coordinator.url)).stdout).toContain(`65.02% † ${wrong}`);
-    expect(await (await fetch(`${coordinator.url}/forecasts`)).text()).toContain(`+65.02 † ${wrong}`);
+    expect((await fleet('forecasts', '--url', at.url)).stdout).toContain(`65.02% † ${wrong}`);
+    expect(await (await fetch(`${at.url}/forecasts`)).text()).toContain(`+65.02 † ${wrong}`);
 
     // A correction that is taken out of a receipt is missed.
     const without = await altered(after, (name, content) => (name === 'receipt.json' ? content.replace(/"corrections":\[.*?\]/, '"corrections":[]') : content));
@@ -264,35 +225,35 @@ describe('fleet correct', () => {
 
     // Its pairs are carried into a run that adds to it, its median is not that run's.
     // Everything above takes longer than a device may be silent, where the machine is busy.
-    await register(coordinator.url, 'b60', 'agent-one');
-    const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', of, '1', '--url', coordinator.url, '--json')).stdout));
+    await register(at.url, 'b60', 'agent-one');
+    const added = submitResponse.parse(JSON.parse((await fleet('pairs', 'add', of, '1', '--url', at.url, '--json')).stdout));
     await measure(added.run, added.jobs[0]!.job);
-    const view = await runOf(coordinator.url, added.run);
+    const view = await runOf(at.url, added.run);
     expect(view.corrections).toMatchObject([{ run: of, figure: 'b60/decode#1/unicode/pair-2/gainPercent' }]);
-    expect(await (await fetch(`${coordinator.url}/runs/${added.run}`)).text()).toMatch(/\+65\.04<a class="mark" href="#correction-1"/);
+    expect(await (await fetch(`${at.url}/runs/${added.run}`)).text()).toMatch(/\+65\.04<a class="mark" href="#correction-1"/);
   });
 
   it('refuses a figure that the run does not have, and an empty text', async () => {
     const done = await correct(run, 'b60/decode#1/unicode/meanPercent');
     expect(done.status).toBe(2);
     expect(done.stderr).toBe(`fleet: run ${run} has no figure b60/decode#1/unicode/meanPercent. next: see their names: fleet correct ${run} --list\n`);
-    expect((await fleet('correct', run, '--figure', 'b60/decode#1/verdict', '--text', ' ', '--url', coordinator.url)).status).toBe(2);
-    expect((await fleet('correct', run, '--url', coordinator.url)).stderr).toMatch(/^fleet: a correction names its figure/);
+    expect((await fleet('correct', run, '--figure', 'b60/decode#1/verdict', '--text', ' ', '--url', at.url)).status).toBe(2);
+    expect((await fleet('correct', run, '--url', at.url)).stderr).toMatch(/^fleet: a correction names its figure/);
   });
 });
 
 it('of decodes: one digit of a record names the figure', async () => {
-  const request = submission(heads, { devices: ['b60'], suites: ['gen'] });
-  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request)).body);
-  const spec = await claim(coordinator.url, answer.jobs[0]!.job, 'b60', 'agent-one');
+  const request = submission(at.heads, { devices: ['b60'], suites: ['gen'] });
+  const answer = submitResponse.parse((await call(at.url, 'POST', '/api/runs', request)).body);
+  const spec = await claim(at.url, answer.jobs[0]!.job, 'b60', 'agent-one');
   for (const leg of spec.legs) {
-    const totalMs = TIMES[leg.head === heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
+    const totalMs = TIMES[leg.head === at.heads[0] ? 0 : 1][(leg.index >> 1) % 3]!;
     const post = { ...legPost('SUMMARY\n'), records: recordsFile(adapter('Test GPU', 'gpu'), [decode({ totalMs, pinnedIdsMatch: null })]) };
-    expect((await call(coordinator.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
+    expect((await call(at.url, 'PUT', `/api/jobs/${spec.job}/attempts/1/legs/${leg.index}`, post, spec.token)).status).toBe(200);
   }
-  expect((await finishedJob(coordinator.url, answer.run)).verdicts[0]!.verdict).toBe('rule-met');
+  expect((await finishedJob(at.url, answer.run)).verdicts[0]!.verdict).toBe('rule-met');
   const file = join(folder, 'decode.tar');
-  expect((await fleet('receipt', answer.run, '--out', file, '--url', coordinator.url)).status).toBe(0);
+  expect((await fleet('receipt', answer.run, '--out', file, '--url', at.url)).status).toBe(0);
   expect((await fleet('verify', file)).stdout).toMatch(/^equal: /);
   const records = `runs/${answer.run}/b60.gen/attempt-1/leg-00001/records.ndjson`;
   const changed = async (from: string, to: string) =>
@@ -305,11 +266,11 @@ it('of decodes: one digit of a record names the figure', async () => {
 });
 
 it('refuses a run that is not done, and an unknown one; nothing is left behind', async () => {
-  const answer = submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', submission(heads, { devices: ['b60'], suites: ['decode'] }))).body);
+  const answer = submitResponse.parse((await call(at.url, 'POST', '/api/runs', submission(at.heads, { devices: ['b60'], suites: ['decode'] }))).body);
   const file = join(folder, 'early.tar');
-  const early = await fleet('receipt', answer.run, '--out', file, '--url', coordinator.url);
+  const early = await fleet('receipt', answer.run, '--out', file, '--url', at.url);
   expect(early.status).toBe(2);
   expect(early.stderr).toBe(`fleet: run ${answer.run} is not done, and a receipt is of all of it. next: fleet watch ${answer.run}\n`);
-  expect((await fleet('receipt', 'r0000000000', '--out', file, '--url', coordinator.url)).status).toBe(2);
+  expect((await fleet('receipt', 'r0000000000', '--out', file, '--url', at.url)).status).toBe(2);
   expect(existsSync(file)).toBe(false);
 });

@@ -1,21 +1,7 @@
 /** A stack of heads: each against the one below it and the whole against the first, measured in one series. */
-import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { submitResponse, type SubmitResponse } from '../../coordinator/protocol/run.ts';
-import {
-  call,
-  claim,
-  finishedJob,
-  postLeg,
-  register,
-  Repository,
-  runOf,
-  sendTwoHeads,
-  startCoordinator,
-  submission,
-  temporaryFolder,
-  type Running,
-} from './coordinator-support.ts';
+import { call, claim, finishedJob, postLeg, runOf, submission, scene } from './coordinator-support.ts';
 
 const MANIFEST = JSON.stringify({
   schema: 1,
@@ -27,47 +13,36 @@ const MANIFEST = JSON.stringify({
 /** Milliseconds of a leg of each arm. */
 const MS = [1000, 800, 400];
 
-const state = temporaryFolder();
-const repository = new Repository();
-let coordinator: Running;
+const at = scene(MANIFEST, 'b60');
 let heads: string[];
 
 beforeAll(async () => {
-  coordinator = await startCoordinator(state);
-  const two = await sendTwoHeads(coordinator.url, repository, MANIFEST);
-  heads = [...two, repository.commit({ 'run.sh': 'echo three\n' })];
-  await call(coordinator.url, 'POST', `/api/heads/bundle?head=${heads[2]}`, repository.bundle('main'));
-  await register(coordinator.url, 'b60', 'agent-one');
-});
-afterAll(async () => {
-  await coordinator?.end('SIGTERM');
-  rmSync(state, { recursive: true, force: true });
-  repository.remove();
+  heads = [...at.heads, at.repository.commit({ 'run.sh': 'echo three\n' })];
+  await call(at.url, 'POST', `/api/heads/bundle?head=${heads[2]}`, at.repository.bundle('main'));
 });
 
 /** Measures every job of a run; `gates` says what an arm's gates print. */
 async function measure({ run, jobs }: SubmitResponse, gates: (arm: number) => string = () => 'passed=2 total=2\n'): Promise<void> {
   for (const { job, suite } of jobs) {
-    const spec = await claim(coordinator.url, job, 'b60', 'agent-one');
+    const spec = await claim(at.url, job, 'b60', 'agent-one');
     for (const leg of spec.legs) {
       const arm = heads.indexOf(leg.head);
-      expect((await postLeg(coordinator.url, spec, leg.index, suite === 'gates' ? gates(arm) : `decode_ms=${MS[arm]}\n`)).status).toBe(200);
+      expect((await postLeg(at.url, spec, leg.index, suite === 'gates' ? gates(arm) : `decode_ms=${MS[arm]}\n`)).status).toBe(200);
     }
   }
-  await finishedJob(coordinator.url, run);
+  await finishedJob(at.url, run);
 }
 
 const request = (more: object) => ({
   ...submission([heads[0]!, heads[1]!], { devices: ['b60'], stack: true, ...more }),
   arms: heads.map((head, i) => ({ label: ['base', 'tile', 'batch'][i], head, settings: {} })),
 });
-const submitted = async (more: object = {}): Promise<SubmitResponse> =>
-  submitResponse.parse((await call(coordinator.url, 'POST', '/api/runs', request(more))).body);
+const submitted = async (more: object = {}): Promise<SubmitResponse> => submitResponse.parse((await call(at.url, 'POST', '/api/runs', request(more))).body);
 
 it('judges each step and the whole from pairs of one series', async () => {
   const answer = await submitted({ forecast: '#3: 50% to 70% (90%)' });
   await measure(answer);
-  const view = await runOf(coordinator.url, answer.run);
+  const view = await runOf(at.url, answer.run);
   expect(view.stack).toBe(true);
   const decode = view.jobs.find((job) => job.suite === 'decode')!;
   expect(
@@ -84,13 +59,13 @@ it('judges each step and the whole from pairs of one series', async () => {
   ]);
   expect(decode.verdicts.map((verdict) => verdict.forecasts!.length)).toEqual([0, 0, 1]);
   expect(view.jobs.find((job) => job.suite === 'gates')!.verdicts.map((verdict) => verdict.verdict)).toEqual(['same', 'same', 'same']);
-  expect(await (await fetch(`${coordinator.url}/runs/${answer.run}`)).text()).toContain('batch against tile');
+  expect(await (await fetch(`${at.url}/runs/${answer.run}`)).text()).toContain('batch against tile');
 });
 
 it('lays a failure at the step that brought it', async () => {
   const answer = await submitted();
   await measure(answer, (arm) => `passed=${arm === 0 ? 2 : 1} total=2\n`);
-  const gates = (await runOf(coordinator.url, answer.run)).jobs.find((job) => job.suite === 'gates')!;
+  const gates = (await runOf(at.url, answer.run)).jobs.find((job) => job.suite === 'gates')!;
   expect(gates.verdicts.map((verdict) => [verdict.candidate, verdict.verdict])).toEqual([
     ['tile against base', 'new-failure'],
     ['batch against tile', 'pre-existing'],
@@ -101,9 +76,9 @@ it('lays a failure at the step that brought it', async () => {
 it('takes more pairs', async () => {
   const answer = await submitted({ suites: ['decode'] });
   await measure(answer);
-  const added = submitResponse.parse((await call(coordinator.url, 'POST', `/api/runs/${answer.run}/pairs`, { pairs: 2, key: `stack-${process.pid}` })).body);
+  const added = submitResponse.parse((await call(at.url, 'POST', `/api/runs/${answer.run}/pairs`, { pairs: 2, key: `stack-${process.pid}` })).body);
   await measure(added);
-  const verdicts = (await runOf(coordinator.url, added.run)).jobs[0]!.verdicts;
+  const verdicts = (await runOf(at.url, added.run)).jobs[0]!.verdicts;
   expect(verdicts.map((verdict) => [verdict.candidate, verdict.verdict, verdict.effects[0]!.pairs.length])).toEqual([
     ['tile against base', 'rule-met', 5],
     ['batch against tile', 'rule-met', 5],
