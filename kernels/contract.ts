@@ -197,4 +197,6 @@ export interface Control {
   readonly replace: string;
   /** The family whose variants the fault is in, where no other can show it: gates 2 and 3 then run no others. */
   readonly family?: string;
+  /** The variants that the fault is in, where no other can show it and it takes no comparison with another: as `family`, but these alone. */
+  readonly variants?: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** Plants a control's fault in the shader and demands that the gate it names goes red. */
 import { ControlDrifted, plant, plantedFile } from '../../kernels/plant.ts';
-import type { Control } from '../../kernels/contract.ts';
+import type { Contract, Control } from '../../kernels/contract.ts';
 import type { GateResult } from '../protocol.ts';
 import { ShaderInvalid } from '../errors.ts';
 import { shippedShader } from '../gpu/kernel-source.ts';
@@ -49,15 +49,26 @@ export async function runControl(shipped: Subject, limits: Limits, control: Cont
     : { caught: false, planted: true, detail: `gate ${control.gate} stayed green over the planted line: ${control.replace.trim()}` };
 }
 
-async function redGate(subject: Subject, limits: Limits, { gate, family }: Control): Promise<Tally> {
+async function redGate(subject: Subject, limits: Limits, control: Control): Promise<Tally> {
+  const { gate } = control;
   if (gate === 1) return launchGate(subject);
   if (gate === 4) return sumsGate(subject);
   const gates = { integrity: new Tally(), shapes: new Tally() };
   const asked = gate === 2 ? gates.integrity : gates.shapes;
   const { contract } = subject;
-  const variants = family === undefined ? contract.kernel.variants : contract.families[family];
-  if (!variants) throw new Error(`${contract.kernel.name} has no family ${family}; it has ${Object.keys(contract.families).join(', ')}`);
+  const variants = variantsOf(contract, control);
   const cases = [...smallCases(contract, variants), ...largeCases(contract, variants, LARGEST_ELEMENTS)];
   await search(subject, limits, cases, gates, () => asked.failed);
   return asked;
+}
+
+/** @throws Error when the control names a family or variant that the kernel does not have. */
+function variantsOf({ kernel, families }: Contract, { family, variants }: Control): readonly string[] {
+  const unknown = variants?.find((variant) => !kernel.variants.includes(variant));
+  if (unknown !== undefined) throw new Error(`${kernel.name} has no variant ${unknown}; it has ${kernel.variants.join(', ')}`);
+  if (variants) return variants;
+  if (family === undefined) return kernel.variants;
+  const members = families[family];
+  if (!members) throw new Error(`${kernel.name} has no family ${family}; it has ${Object.keys(families).join(', ')}`);
+  return members;
 }
