@@ -20,6 +20,7 @@ describe('headEnvironment', () => {
       'HOME',
       'LANG',
       'LD_LIBRARY_PATH',
+      'LP_NATIVE_VECTOR_WIDTH',
       'PATH',
       'TMPDIR',
       'VK_DRIVER_FILES',
@@ -28,6 +29,12 @@ describe('headEnvironment', () => {
     ]);
     expect(JSON.stringify(env)).not.toContain('secret');
     expect(env).toMatchObject({ HOME: '/h', TMPDIR: '/t', VK_DRIVER_FILES: '/icd.json' });
+  });
+
+  it('tunes a software driver as the agent’s own processes do, so that heads find the adapter under its name', () => {
+    const widthOf = (env: NodeJS.ProcessEnv) => headEnvironment({ home: '/h', tmp: '/t' }, null, env)['LP_NATIVE_VECTOR_WIDTH'];
+    expect(widthOf(source)).toBe('128');
+    expect(widthOf({ ...source, LP_NATIVE_VECTOR_WIDTH: '256' })).toBe('256');
   });
 
   it('takes the library path that the adapter opens under', () => {

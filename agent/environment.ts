@@ -3,7 +3,7 @@
  * named here: no token, no Redis URL, no home.
  */
 import { delimiter, dirname } from 'node:path';
-import type { AdapterRecord } from '../engine/protocol.ts';
+import { driverVariables, type AdapterRecord } from '../engine/protocol.ts';
 
 export interface ScratchFolders {
   home: string;
@@ -30,6 +30,8 @@ export function headEnvironment(folders: ScratchFolders, drivers: AdapterDrivers
     TMPDIR: folders.tmp,
     LANG: 'C.UTF-8',
     XDG_RUNTIME_DIR: folders.tmp,
+    // The adapter's name says how its driver was tuned: every head must find it under that name.
+    ...driverVariables(source),
   };
   if (folders.cache !== undefined) env['XDG_CACHE_HOME'] = folders.cache;
   const driverFiles = drivers?.driverFiles ?? source['VK_DRIVER_FILES'];

@@ -1,13 +1,14 @@
 /**
  * The engine's records: what one engine process writes about what it did, one JSON object a line (`--records FILE`).
  *
- * This file, with its parts in protocol/, is the whole wire between an engine process and everything that reads it. It imports zod
+ * This file, with its parts in protocol/, is the whole wire between an engine process and everything that starts it or reads it. It imports zod
  * and those parts only, so that the agent and the coordinator can read records without loading the engine. Every record carries
  * `schema`; the coordinator reads every schema that was ever written, since heads can be old. Add fields; never change the meaning of one.
  *
  * A process that executed ends its file with one `end` record. A file without it is not whole, and its leg is void.
  */
 import { z } from 'zod';
+import { driverVariables } from './protocol/driver-variables.ts';
 import { base, milliseconds, RECORD_SCHEMA as SCHEMA, sha256 } from './protocol/frame.ts';
 import {
   benchRecord,
@@ -22,7 +23,7 @@ import {
   twoLengthRecord,
 } from './protocol/measurements.ts';
 
-export { tuneRecord };
+export { driverVariables, tuneRecord };
 
 /** The version that this engine writes. */
 export const RECORD_SCHEMA = SCHEMA;

@@ -3,6 +3,7 @@
  * the process dies in `InstanceBase::ProcessEvents` (node-webgpu #18 is related; 6 of 6 runs crashed under forced GC).
  */
 import { create, globals } from 'webgpu';
+import { driverVariables } from '../protocol.ts';
 
 declare global {
   var fleetDawnInstances: GPU[] | undefined;
@@ -35,6 +36,7 @@ export function defineConstants(): void {
  */
 export function dawnInstance(options: readonly string[], toggles: readonly string[] = []): GPU {
   defineConstants();
+  Object.assign(process.env, driverVariables(process.env));
   const swiftShader = options.some((option) => /^adapter=SwiftShader/i.test(option));
   const enabled = toggles.length > 0 ? [`enable-dawn-features=${toggles.join(',')}`] : [];
   const gpu = create([`disable-dawn-features=${swiftShader ? `${DISABLED},${UNROLLED_ZEROING}` : DISABLED}`, ...enabled, ...options]);
