@@ -151,8 +151,8 @@ const barriers = entries.flatMap((entry) =>
 );
 
 test.each(barriers)('$name without its barrier $number is flagged', ({ entry, number }) => {
-  const faults = runsOf(entry).map((run) => raceFault(run, withoutBarrier(source(entry), number)));
-  expect(faults.join(' ')).toContain('Data race on');
+  const text = withoutBarrier(source(entry), number);
+  expect(runsOf(entry).some((run) => raceFault(run, text).includes('Data race on'))).toBe(true);
 });
 
 test.each(Object.entries(ACCEPTED).map(([name, accepted]) => ({ name, ...accepted })))('$name: $reason', ({ name, shape: ragged, buffers }) => {
