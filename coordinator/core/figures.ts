@@ -43,8 +43,9 @@ function stateOfRun({ done, rule, forecast, corrections = [] }: RunView): Figure
 function figuresOfVerdict(name: string, verdict: Verdict): Figure[] {
   const { identities, lines, contract, effects, forecasts, computedFrom, ...rest } = verdict;
   return [
-    ...effects.flatMap(({ pairs, case: of, ...effect }) => [
+    ...effects.flatMap(({ pairs, voidPairs = [], case: of, ...effect }) => [
       ...pairs.flatMap(({ pair, ...row }) => flat(pairName(name, of, pair), row)),
+      ...voidPairs.flatMap(({ pair, ...row }) => flat(pairName(name, of, pair), row)),
       ...flat(`${name}/${of}`, effect),
     ]),
     ...identities.flatMap(({ case: of, ...row }) => flat(`${name}/${of}/identity`, row)),

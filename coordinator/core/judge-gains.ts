@@ -1,9 +1,11 @@
 /** The last two questions of a verdict, once the output is the same: does the sealed rule hold of every case, and how large is the effect? */
 import type { CalibrationUse } from '../protocol/calibration.ts';
-import type { Effect, VerdictWord } from '../protocol/verdict.ts';
+import type { Effect, VerdictWord, VoidPair } from '../protocol/verdict.ts';
 import { useCalibration, type CalibratedCase } from './calibration.ts';
 import { caseEffect, type TimedPair } from './effect.ts';
 import type { JudgeInput } from './judge-input.ts';
+import { otherClient } from './machine-state.ts';
+import { legName, type ReadLeg } from './validity.ts';
 
 /** One case's pairs, with what was timed. */
 export interface TimedCase {
@@ -35,10 +37,30 @@ export function timedPairs(legs: readonly { index: number; arm: number; pair: nu
 /**
  * Judges the gains of all cases by the sealed rule; the worst case decides.
  * @param same what is known of the output, such as `every digest equal`.
+ * @param legs those that the pairs are of. A pair whose leg shared the GPU is void: it counts in no figure, and the reason names it.
  */
-export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same: string): GainFindings {
+export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same: string, legs: readonly ReadLeg[]): GainFindings {
   const short = cases.find((item) => item.pairs.length < input.pairs);
   if (short !== undefined) return { word: 'void', reason: `${short.case} holds ${short.pairs.length} of ${input.pairs} pairs` };
+  const parted = cases.map((item) => ({ item, voidPairs: voidPairsOf(input, item, legs) }));
+  const voided = parted.flatMap(({ item, voidPairs }) => voidPairs.map(({ pair, reason }) => `pair ${pair} of ${item.case} is void: ${reason}`)).join('; ');
+  const none = parted.find(({ item, voidPairs }) => voidPairs.length === item.pairs.length);
+  if (none !== undefined) return { word: 'void', reason: voided };
+  const counted = parted.map(({ item, voidPairs }) => ({ ...item, pairs: item.pairs.filter(({ pair }) => voidPairs.every((other) => other.pair !== pair)) }));
+  const found = judgeCounted(input, counted, same);
+  const effects = found.effects.map((effect, at) => ({ ...effect, ...(parted[at]!.voidPairs.length > 0 && { voidPairs: parted[at]!.voidPairs }) }));
+  return { ...found, effects, reason: voided === '' ? found.reason : `${found.reason}; ${voided}` };
+}
+
+function voidPairsOf(input: JudgeInput, { pairs }: TimedCase, legs: readonly ReadLeg[]): VoidPair[] {
+  return pairs.flatMap(({ pair, baselineLeg, candidateLeg }) => {
+    const own = legs.filter(({ index }) => index === baselineLeg || index === candidateLeg);
+    const reason = otherClient(own.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine })));
+    return reason === null ? [] : [{ pair, baselineLeg, candidateLeg, reason }];
+  });
+}
+
+function judgeCounted(input: JudgeInput, cases: readonly TimedCase[], same: string): GainFindings & { readonly effects: Effect[] } {
   const calibrations = cases.flatMap((item) => usedFor(input, item) ?? []);
   const floorOf = (name: string): number | null => calibrations.find((use) => use.case === name)?.floorPercent ?? null;
   const judged = cases.map((item) => caseEffect(item.case, item.metric, item.pairs, input.rule, floorOf(item.case)));

@@ -45,7 +45,7 @@ export function judgeLines(
   const same = `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} of ${findings.length} ${findings.length === 1 ? 'case' : 'cases'} equal${outside}`;
   if (!input.timed) return { word, reason: same, lines };
   const timed = timedCases(input, legs);
-  return typeof timed === 'string' ? { word: 'void', reason: timed, lines } : { ...judgeGains(input, timed, same), lines };
+  return typeof timed === 'string' ? { word: 'void', reason: timed, lines } : { ...judgeGains(input, timed, same, legs), lines };
 }
 
 /** A failure in both arms is one from before only if the merge base fails in that case too. */

@@ -81,7 +81,7 @@ describe('a verdict', () => {
     expect(verdict.effects[0]!.pairs.map((pair) => pair.machine)).toEqual([undefined, ['temperature 41 °C against 60 °C'], undefined]);
   });
 
-  it('is void where the driver or kernel changed, or somebody else was on the GPU, with the leg', () => {
+  it('is void where the driver, Mesa or kernel changed, with the leg', () => {
     expect(withState(3, {}, { gpu: { driver: '580.1' } })).toMatchObject({
       verdict: 'void',
       effects: [],
@@ -90,9 +90,43 @@ describe('a verdict', () => {
     expect(withState(3, { kernel: '6.9.0' }).reason).toMatch(/^the kernel changed: 6\.8\.0 before leg 0 .*, 6\.9\.0 before leg 3 /);
     expect(withState(3, { mesa: '25.0.7' }).verdict).toBe('rule-met');
     expect(withState(3, { mesa: '25.0.7' }, { mesa: '25.1.0' }).reason).toMatch(/^Mesa changed: 25\.0\.7 before leg 3 .*, 25\.1\.0 after leg 3 /);
-    expect(withState(4, { gpuClients: ['77 /usr/bin/ollama'] }).reason).toMatch(
-      /^another process was on the GPU before leg 4 \(.*\): 77 \/usr\/bin\/ollama\.$/,
-    );
+  });
+
+  it('leaves a pair out whose leg shared the GPU, and names it', () => {
+    const slow = decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : leg.pair === 3 ? 1100 : 900 })], { pairs: 4 });
+    const shared = (...indexes: number[]) =>
+      judge({
+        ...slow,
+        legs: slow.legs.map((leg) => ({ ...leg, measure: measure(around({}, indexes.includes(leg.index) ? { gpuClients: ['77 /usr/bin/ollama'] } : {})) })),
+      });
+    expect(shared()).toMatchObject({ verdict: 'rule-not-met', effects: [{ pairs: [{}, {}, { pair: 3, gainPercent: -10 }, {}] }] });
+    const index = slow.legs.find(({ arm, pair }) => arm === 1 && pair === 3)!.index;
+    const [reason, effect] = [`another process was on the GPU after leg ${index} (candidate`, shared(index).effects[0]!];
+    expect(shared(index)).toMatchObject({ verdict: 'rule-met', reason: expect.stringContaining(`; pair 3 of story is void: ${reason}`) as string });
+    expect(effect.pairs.map(({ pair }) => pair)).toEqual([1, 2, 4]);
+    expect(effect).toMatchObject({
+      minPercent: 10,
+      maxPercent: 10,
+      smallestP: 1 / 8,
+      voidPairs: [{ pair: 3, reason: expect.stringContaining(reason) as string }],
+    });
+    const few = shared(index, 0);
+    expect(few).toMatchObject({ verdict: 'undecided', effects: [{ voidPairs: [{ pair: 1 }, { pair: 3 }] }] });
+    expect(few.reason).toContain('fleet pairs add RUN 1');
+  });
+
+  it('is void where no pair of a case is left, and where legs without a pair shared the GPU', () => {
+    const busy = (input: typeof job) =>
+      judge({ ...input, legs: input.legs.map((leg) => ({ ...leg, measure: measure(around({ gpuClients: ['77 ollama'] })) })) });
+    expect(busy(job)).toMatchObject({
+      verdict: 'void',
+      effects: [],
+      reason: expect.stringMatching(/^pair 1 of story is void: .*pair 3 of story is void: /) as string,
+    });
+    expect(busy({ ...job, timed: false })).toMatchObject({
+      verdict: 'void',
+      reason: expect.stringMatching(/^another process was on the GPU before leg 0 /) as string,
+    });
   });
 
   it('is not void where the machine cannot tell', () => {

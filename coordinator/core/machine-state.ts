@@ -1,22 +1,19 @@
-/** Machine state around legs: what makes them no evidence, and how the legs of a pair differ. */
+/** Machine state around legs: what makes them, or a pair of them, no evidence, and how the legs of a pair differ. */
 import { throttleReasons, type MachineState } from '../protocol/machine.ts';
 import type { LegMeasure } from '../protocol/run.ts';
 
 type Measured = Pick<LegMeasure, 'machine' | 'majorFaults'>;
 type Described = Measured & { readonly name: string };
 
-/** A driver, Mesa or kernel that changed, or another process on the GPU; null when there is none, or the machine cannot tell. @param legs in run order. */
-export function machineDefect(legs: readonly Described[]): string | null {
-  const moments = legs.flatMap(({ name, machine }) =>
-    machine === undefined
-      ? []
-      : [
-          { name: `before ${name}`, state: machine.before },
-          { name: `after ${name}`, state: machine.after },
-        ],
-  );
-  const busy = moments.find(({ state }) => (state.gpuClients?.length ?? 0) > 0);
-  if (busy !== undefined) return `another process was on the GPU ${busy.name}: ${busy.state.gpuClients!.join(', ')}`;
+/** Another process on the GPU just before or after one of the legs; null when there was none, or the machine cannot tell. @param legs in run order. */
+export function otherClient(legs: readonly Described[]): string | null {
+  const busy = momentsOf(legs).find(({ state }) => (state.gpuClients?.length ?? 0) > 0);
+  return busy === undefined ? null : `another process was on the GPU ${busy.name}: ${busy.state.gpuClients!.join(', ')}`;
+}
+
+/** A driver, Mesa or kernel that changed between legs; null when none did, or the machine cannot tell. @param legs in run order. */
+export function machineChange(legs: readonly Described[]): string | null {
+  const moments = momentsOf(legs);
   for (const [what, of] of [
     ['the GPU driver', (state: MachineState) => state.gpu?.driver ?? null],
     ['Mesa', (state: MachineState) => state.mesa ?? null],
@@ -27,6 +24,17 @@ export function machineDefect(legs: readonly Described[]): string | null {
     if (other !== undefined) return `${what} changed: ${known[0]!.value} ${known[0]!.name}, ${other.value} ${other.name}`;
   }
   return null;
+}
+
+function momentsOf(legs: readonly Described[]): { readonly name: string; readonly state: MachineState }[] {
+  return legs.flatMap(({ name, machine }) =>
+    machine === undefined
+      ? []
+      : [
+          { name: `before ${name}`, state: machine.before },
+          { name: `after ${name}`, state: machine.after },
+        ],
+  );
 }
 
 /** Apart from a leg's own doing: differences this large are worth a look. Each is a share of the larger value, but for °C and load. */

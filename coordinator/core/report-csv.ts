@@ -61,6 +61,16 @@ function rowsOf(view: RunView, name: string, verdict: Verdict): Row[] {
         note: [...pair.flags, ...(pair.machine ?? [])].join('; '),
         ...marked(pairName(name, effect.case, pair.pair)),
       })),
+      ...(effect.voidPairs ?? []).map(({ pair, baselineLeg, candidateLeg, reason }) => ({
+        ...base,
+        row: 'void-pair',
+        case: effect.case,
+        pair,
+        baseline_leg: baselineLeg,
+        candidate_leg: candidateLeg,
+        note: reason,
+        ...marked(pairName(name, effect.case, pair)),
+      })),
     ]),
   ];
 }

@@ -324,6 +324,10 @@ function pairs(view: RunView, name: string, verdict: Verdict, effect: Effect): s
       [...row.flags, ...(row.machine ?? []).map((text) => code(text))].join('; ') || '–',
     ];
   });
+  for (const { pair, baselineLeg, candidateLeg, reason } of effect.voidPairs ?? []) {
+    const mark = marks(view, `${pairName(name, effect.case, pair)}/reason`);
+    rows.push([String(pair), '–', `${baselineLeg}, ${candidateLeg}`, '–', '–', '–', `void${mark}: ${code(reason)}`]);
+  }
   const text = table(['pair', 'order', 'legs (baseline, candidate)', 'baseline ms', 'candidate ms', 'gain', 'flags'], 'lllrrrl', rows);
   return `<details><summary>Pairs of ${verdict.device} (${verdict.evidence}), ${effect.case}</summary>\n\nTimed: ${code(effect.metric)}\n\n${text}\n\n</details>`;
 }

@@ -14,7 +14,7 @@ import { judgeContract } from './judge-contract.ts';
 import { judgeGains, timedPairs, type TimedCase } from './judge-gains.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { judgeLines } from './judge-lines.ts';
-import { machineDefect, stateDifferences } from './machine-state.ts';
+import { machineChange, otherClient, stateDifferences } from './machine-state.ts';
 import { checkLegs, legName, legsOf, type ReadLeg } from './validity.ts';
 
 type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'effects' | 'calibrations'>> & {
@@ -31,7 +31,9 @@ type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'eff
 export function judge(input: JudgeInput): Verdict {
   const validity = checkLegs(input);
   if (validity.word !== 'valid') return verdictOf(input, { word: validity.word, reason: sentence(validity.reason) });
-  const defect = machineDefect(validity.legs.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine })));
+  const described = validity.legs.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine, pair: leg.pair }));
+  // A leg of a timed pair that shared its GPU voids that pair, which `judgeGains` leaves out; what it computed is judged.
+  const defect = machineChange(described) ?? otherClient(described.filter((leg) => !input.timed || leg.pair === null));
   if (defect !== null) return verdictOf(input, { word: 'void', reason: sentence(defect) });
   const findings = withStates(withOneCommand(input, setAside(input, findingsOf(input, validity.legs))), validity.legs);
   return verdictOf(input, { ...findings, reason: sentence(findings.reason) });
@@ -129,7 +131,7 @@ function judgeDecode(input: JudgeInput, legs: readonly ReadLeg[]): Findings {
     const clocked = decoded.filter((leg) => leg.case === name).map((leg) => ({ ...leg, ms: leg.decode.timing.totalMs }));
     timed.push({ case: name, metric, pairs: timedPairs(clocked, input.candidateArm), ran: ranOn(clocked[0]!) });
   }
-  return { ...judgeGains(input, timed, sameWords(identities)), identities };
+  return { ...judgeGains(input, timed, sameWords(identities), legs), identities };
 }
 
 /** Driver and model as the leg's own records name them. */

@@ -47,6 +47,10 @@ export const pairRow = z.object({
 });
 export type PairRow = z.infer<typeof pairRow>;
 
+/** A pair that counts in no figure. */
+export const voidPair = z.object({ pair: z.int().min(1), baselineLeg: z.int(), candidateLeg: z.int(), reason: z.string() });
+export type VoidPair = z.infer<typeof voidPair>;
+
 /** How many of an arm's legs ran in another mode. */
 export const modeShare = z.object({ hits: z.int().min(0), of: z.int().min(0) });
 
@@ -55,6 +59,7 @@ export const effect = z.object({
   case: z.string(),
   metric: z.string().describe('what was timed, with its definition'),
   pairs: z.array(pairRow),
+  voidPairs: z.array(voidPair).optional().describe('pairs during which another process was on the GPU; absent: none'),
   medianPercent: z.number(),
   minPercent: z.number(),
   maxPercent: z.number(),

@@ -49,7 +49,6 @@ async function measured(change: Partial<MachineState>, majorFaults = 0): Promise
 }
 
 it.each<[string, Partial<MachineState>, string]>([
-  ['another process on the GPU', { gpuClients: ['4121 /usr/bin/python3'] }, 'another process was on the GPU after leg 2'],
   ['a driver that changed', { gpu: { ...IDLE.gpu!, driver: '590.1' } }, 'the GPU driver changed: 580.159.04 before leg 0'],
   ['a kernel that changed', { kernel: '6.9.0' }, 'the kernel changed: 6.8.0 before leg 0'],
 ])('%s: void, with the leg, and no gain anywhere', async (_, change, reason) => {
@@ -60,6 +59,21 @@ it.each<[string, Partial<MachineState>, string]>([
     expect(text).not.toContain('50.00 %');
   }
   expect(view.coverage.map((cell) => cell.status)).toEqual(['void', 'void']);
+});
+
+it('another process on the GPU voids its pair alone: shown with the reason, and in no figure', async () => {
+  const { view, report, page } = await measured({ gpuClients: ['4121 /usr/bin/python3'] });
+  const verdict = view.jobs[0]!.verdicts[0]!;
+  expect(verdict.verdict).toBe('undecided');
+  expect(verdict.effects[0]!.pairs).toHaveLength(2);
+  const [voided] = verdict.effects[0]!.voidPairs!;
+  expect([voided!.baselineLeg, voided!.candidateLeg]).toContain(2);
+  const reason = 'another process was on the GPU after leg 2';
+  expect(verdict.reason).toContain(`pair ${voided!.pair} of story is void: ${reason}`);
+  expect(verdict.reason).toContain('fleet pairs add RUN 1');
+  for (const text of [report, page]) expect(text.split(reason).length).toBeGreaterThan(2);
+  expect(page).toContain('void, counted in no figure');
+  expect(view.coverage.map((cell) => cell.status)).toEqual(['measured', 'measured']);
 });
 
 it('what else differs is shown beside the pair, and decides nothing', async () => {

@@ -105,6 +105,17 @@ function CaseEffect({ effect, verdict, view, name, id }: EffectsProps & { readon
                   ))}
                 </>
               ))}
+              {effect.voidPairs?.map(({ pair, baselineLeg, candidateLeg, reason }) => (
+                <tr class="flag" id={`${id}-pair-${pair}`}>
+                  <th scope="row" class="n">
+                    {pair}
+                  </th>
+                  <td colspan={6}>
+                    ⚑ void, counted in no figure (legs {baselineLeg}, {candidateLeg}): {clean(reason)}
+                    {ofPair(pair, 'reason')}
+                  </td>
+                </tr>
+              ))}
             </tbody>
           </table>
         </div>
