@@ -32,13 +32,14 @@ const LANES = 256u;
 const PARTS = 8u; // lanes a state row
 const AT_ONCE = 32u; // state rows: LANES / PARTS; DV ≤ 4 · AT_ONCE, DK a multiple of 32 up to 128
 
-var<workgroup> queries: array<f32, 128>;
-var<workgroup> keys: array<f32, 128>;
+// Arrays in arrays: Dawn bounds every index that is not constant, so that in one array each of these loads would take a bound of its own.
+var<workgroup> queries: array<array<f32, 8>, 16>; // by eights of elements
+var<workgroup> keys: array<array<f32, 8>, 16>;
 var<workgroup> values: array<f32, 128>;
-var<workgroup> squares: array<f32, 128>;
-var<workgroup> branches: array<f32, 16>;
-var<workgroup> recalled: array<f32, 1024>; // 128 rows of 8 parts
-var<workgroup> answered: array<f32, 1024>;
+var<workgroup> squares: array<array<array<f32, 8>, 8>, 2>; // of q and of k by eights of 64 lanes; later of answers
+var<workgroup> branches: array<array<f32, 8>, 2>;
+var<workgroup> recalled: array<array<f32, 8>, 128>; // 128 rows of 8 parts
+var<workgroup> answered: array<array<f32, 8>, 128>;
 var<workgroup> answers: array<f32, 128>;
 // g and beta of one value head. They pass through memory as in the chain: with exp(−exp(a)·s) in one expression Mesa multiplies s by
 // log2(e) first, which rounds otherwise.
@@ -85,35 +86,27 @@ fn convolve(column: Column, channel: u32, channels: u32) -> f32 {
   return sum * sigmoid(sum);
 }
 
-// Three levels of a tree over 64 lanes, from `squares` at `base` on: lanes 32, 16 and 8 apart.
-fn branch(base: u32) -> f32 {
-  let near = (squares[base] + squares[base + 32u]) + (squares[base + 16u] + squares[base + 48u]);
-  let far = (squares[base + 8u] + squares[base + 40u]) + (squares[base + 24u] + squares[base + 56u]);
+// Three levels of a tree over 64 lanes: lanes 32, 16 and 8 apart.
+fn branch(tree: u32, lane: u32) -> f32 {
+  let near = (squares[tree][0][lane] + squares[tree][4][lane]) + (squares[tree][2][lane] + squares[tree][6][lane]);
+  let far = (squares[tree][1][lane] + squares[tree][5][lane]) + (squares[tree][3][lane] + squares[tree][7][lane]);
   return near + far;
 }
 
 // The other three: lanes 4, 2 and 1 apart.
-fn trunk(base: u32) -> f32 {
-  let even = (branches[base] + branches[base + 4u]) + (branches[base + 2u] + branches[base + 6u]);
-  let odd = (branches[base + 1u] + branches[base + 5u]) + (branches[base + 3u] + branches[base + 7u]);
+fn trunk(tree: u32) -> f32 {
+  let even = (branches[tree][0] + branches[tree][4]) + (branches[tree][2] + branches[tree][6]);
+  let odd = (branches[tree][1] + branches[tree][5]) + (branches[tree][3] + branches[tree][7]);
   return even + odd;
 }
 
 // The sum of a row's eight parts, in rising order.
 fn parts_recalled(row: u32) -> f32 {
-  var sum = recalled[row * PARTS];
-  for (var l = 1u; l < PARTS; l++) {
-    sum += recalled[row * PARTS + l];
-  }
-  return sum;
+  return ((((((recalled[row][0] + recalled[row][1]) + recalled[row][2]) + recalled[row][3]) + recalled[row][4]) + recalled[row][5]) + recalled[row][6]) + recalled[row][7];
 }
 
 fn parts_answered(row: u32) -> f32 {
-  var sum = answered[row * PARTS];
-  for (var l = 1u; l < PARTS; l++) {
-    sum += answered[row * PARTS + l];
-  }
-  return sum;
+  return ((((((answered[row][0] + answered[row][1]) + answered[row][2]) + answered[row][3]) + answered[row][4]) + answered[row][5]) + answered[row][6]) + answered[row][7];
 }
 
 // Sixteen elements of one row from `base` on, eight apart; those past DK are not read.
@@ -154,19 +147,19 @@ fn store_row(base: u32, held: mat4x4<f32>) {
 
 fn key_row(part: u32) -> mat4x4<f32> {
   var held = mat4x4<f32>();
-  held[0] = vec4<f32>(keys[part], keys[part + 8u], keys[part + 16u], keys[part + 24u]);
-  held[1] = vec4<f32>(keys[part + 32u], keys[part + 40u], keys[part + 48u], keys[part + 56u]);
-  held[2] = vec4<f32>(keys[part + 64u], keys[part + 72u], keys[part + 80u], keys[part + 88u]);
-  held[3] = vec4<f32>(keys[part + 96u], keys[part + 104u], keys[part + 112u], keys[part + 120u]);
+  held[0] = vec4<f32>(keys[0][part], keys[1][part], keys[2][part], keys[3][part]);
+  held[1] = vec4<f32>(keys[4][part], keys[5][part], keys[6][part], keys[7][part]);
+  held[2] = vec4<f32>(keys[8][part], keys[9][part], keys[10][part], keys[11][part]);
+  held[3] = vec4<f32>(keys[12][part], keys[13][part], keys[14][part], keys[15][part]);
   return held;
 }
 
 fn query_row(part: u32) -> mat4x4<f32> {
   var held = mat4x4<f32>();
-  held[0] = vec4<f32>(queries[part], queries[part + 8u], queries[part + 16u], queries[part + 24u]);
-  held[1] = vec4<f32>(queries[part + 32u], queries[part + 40u], queries[part + 48u], queries[part + 56u]);
-  held[2] = vec4<f32>(queries[part + 64u], queries[part + 72u], queries[part + 80u], queries[part + 88u]);
-  held[3] = vec4<f32>(queries[part + 96u], queries[part + 104u], queries[part + 112u], queries[part + 120u]);
+  held[0] = vec4<f32>(queries[0][part], queries[1][part], queries[2][part], queries[3][part]);
+  held[1] = vec4<f32>(queries[4][part], queries[5][part], queries[6][part], queries[7][part]);
+  held[2] = vec4<f32>(queries[8][part], queries[9][part], queries[10][part], queries[11][part]);
+  held[3] = vec4<f32>(queries[12][part], queries[13][part], queries[14][part], queries[15][part]);
   return held;
 }
 
@@ -252,9 +245,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if (v == 0u && i < DK) {
       let convolved = convolve(column, own, channels);
       if (lane < 128u) {
-        queries[i] = convolved;
+        queries[i / 8u][i % 8u] = convolved;
       } else {
-        keys[i] = convolved;
+        keys[i / 8u][i % 8u] = convolved;
       }
     }
     if (lane < DV) {
@@ -269,24 +262,24 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       if (lane < 128u) {
         var sum = 0.0;
         for (var i = lane % 64u; i < DK; i += 64u) {
-          var value = keys[i];
+          var value = keys[i / 8u][i % 8u];
           if (lane < 64u) {
-            value = queries[i];
+            value = queries[i / 8u][i % 8u];
           }
           sum = fma(value, value, sum);
         }
-        squares[lane] = sum;
+        squares[lane / 64u][lane / 8u % 8u][lane % 8u] = sum;
       }
       workgroupBarrier();
       if (lane < 16u) {
-        branches[lane] = branch(lane / 8u * 64u + lane % 8u);
+        branches[lane / 8u][lane % 8u] = branch(lane / 8u, lane % 8u);
       }
       workgroupBarrier();
       let ofQuery = inverseSqrt(trunk(0u) + params.l2Eps);
-      let ofKey = inverseSqrt(trunk(8u) + params.l2Eps);
+      let ofKey = inverseSqrt(trunk(1u) + params.l2Eps);
       if (lane < DK) {
-        queries[lane] = queries[lane] * ofQuery * params.scale;
-        keys[lane] = keys[lane] * ofKey;
+        queries[lane / 8u][lane % 8u] = queries[lane / 8u][lane % 8u] * ofQuery * params.scale;
+        keys[lane / 8u][lane % 8u] = keys[lane / 8u][lane % 8u] * ofKey;
       }
       workgroupBarrier();
     }
@@ -298,30 +291,30 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     held1 = decayed(held1, decay);
     held2 = decayed(held2, decay);
     held3 = decayed(held3, decay);
-    recalled[row * PARTS + part] = add_row(held0, key);
-    recalled[(row + AT_ONCE) * PARTS + part] = add_row(held1, key);
-    recalled[(row + 2u * AT_ONCE) * PARTS + part] = add_row(held2, key);
-    recalled[(row + 3u * AT_ONCE) * PARTS + part] = add_row(held3, key);
+    recalled[row][part] = add_row(held0, key);
+    recalled[row + AT_ONCE][part] = add_row(held1, key);
+    recalled[row + 2u * AT_ONCE][part] = add_row(held2, key);
+    recalled[row + 3u * AT_ONCE][part] = add_row(held3, key);
     workgroupBarrier();
     let query = query_row(part);
     held0 = written(held0, key, beta * (values[row] - parts_recalled(row)));
-    answered[row * PARTS + part] = add_row(held0, query);
+    answered[row][part] = add_row(held0, query);
     if (row < DV) {
       store_row(base0, held0);
     }
     if (row + AT_ONCE < DV) {
       held1 = written(held1, key, beta * (values[row + AT_ONCE] - parts_recalled(row + AT_ONCE)));
-      answered[(row + AT_ONCE) * PARTS + part] = add_row(held1, query);
+      answered[row + AT_ONCE][part] = add_row(held1, query);
       store_row(base1, held1);
     }
     if (row + 2u * AT_ONCE < DV) {
       held2 = written(held2, key, beta * (values[row + 2u * AT_ONCE] - parts_recalled(row + 2u * AT_ONCE)));
-      answered[(row + 2u * AT_ONCE) * PARTS + part] = add_row(held2, query);
+      answered[row + 2u * AT_ONCE][part] = add_row(held2, query);
       store_row(base2, held2);
     }
     if (row + 3u * AT_ONCE < DV) {
       held3 = written(held3, key, beta * (values[row + 3u * AT_ONCE] - parts_recalled(row + 3u * AT_ONCE)));
-      answered[(row + 3u * AT_ONCE) * PARTS + part] = add_row(held3, query);
+      answered[row + 3u * AT_ONCE][part] = add_row(held3, query);
       store_row(base3, held3);
     }
     workgroupBarrier();
@@ -334,11 +327,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       for (var i = lane; i < DV; i += 64u) {
         sum = fma(answers[i], answers[i], sum);
       }
-      squares[lane] = sum;
+      squares[0][lane / 8u][lane % 8u] = sum;
     }
     workgroupBarrier();
     if (lane < 8u) {
-      branches[lane] = branch(lane);
+      branches[0][lane] = branch(0u, lane);
     }
     workgroupBarrier();
     if (lane < DV) {

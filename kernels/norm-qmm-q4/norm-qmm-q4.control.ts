@@ -35,8 +35,8 @@ export const controls: readonly Control[] = [
     name: 'squares of the last lane dropped',
     file: 'shared/norm-stage.wgsl',
     gate: 3,
-    find: '  squares[lane] = sum;',
-    replace: '  squares[lane] = select(sum, 0.0, lane == 255u || lane == 0u);',
+    find: '  squares[lane / 16u][lane % 16u] = sum;',
+    replace: '  squares[lane / 16u][lane % 16u] = select(sum, 0.0, lane == 255u || lane == 0u);',
   },
   { name: 'eps outside the root', gate: 3, file: NORM, find: 'inverseSqrt(whole / f32(k) + eps)', replace: 'inverseSqrt(whole / f32(k)) + eps' },
   {

@@ -34,11 +34,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var b = 0u; b < params.blocks; b++) {
     var sums = vec4<f32>();
     for (var stage = 0u; stage < STAGES; stage++) {
-      // A row of one stage stays where it is for all blocks.
+      // A row of one stage stays where it is for all blocks: nothing is waited for then.
       if (b == 0u || STAGES > 1u) {
         stage_share(normed(share, weight, scale), lane);
+        workgroupBarrier();
       }
-      workgroupBarrier();
       var next = held;
       if (STAGES > 1u) {
         let then = (stage + 1u) % STAGES;
@@ -49,8 +49,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
       }
       sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
-      held = next;
-      workgroupBarrier();
+      if (STAGES > 1u) {
+        held = next;
+        workgroupBarrier();
+      }
     }
     first += TEAMS * OUTPUTS;
     if (b + 1u < params.blocks) {

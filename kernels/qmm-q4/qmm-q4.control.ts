@@ -126,7 +126,7 @@ export const controls: readonly Control[] = [
     find: 'bf16_half(s.scales, pair)',
     replace: 'bf16_half(s.scales, pair + 1u)',
   },
-  { name: 'split: last lanes dropped', gate: 3, family: 'split-k', file: SPLIT, find: ' + eighths[at + 7u];', replace: ';' },
+  { name: 'split: last lanes dropped', gate: 3, family: 'split-k', file: SPLIT, find: ' + eighths[output][7];', replace: ';' },
   {
     name: 'split: x of the first stage in every stage',
     gate: 3,
@@ -155,7 +155,8 @@ export const controls: readonly Control[] = [
     name: 'split: sums of the lanes in fp16',
     gate: 4,
     file: SPLIT,
-    find: 'eighths[lane] = (lane_sums[four] + lane_sums[four + 1u]) + (lane_sums[four + 2u] + lane_sums[four + 3u]);',
-    replace: 'eighths[lane] = quantizeToF16((lane_sums[four] + lane_sums[four + 1u]) + (lane_sums[four + 2u] + lane_sums[four + 3u]));',
+    find: '    eighths[output][four] = (lane_sums[output][four][0] + lane_sums[output][four][1]) + (lane_sums[output][four][2] + lane_sums[output][four][3]);',
+    replace:
+      '    eighths[output][four] = quantizeToF16((lane_sums[output][four][0] + lane_sums[output][four][1]) + (lane_sums[output][four][2] + lane_sums[output][four][3]));',
   },
 ];

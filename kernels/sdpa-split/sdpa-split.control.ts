@@ -12,8 +12,8 @@ export const controls: readonly Control[] = [
   {
     name: 'last quarter of a vector dropped',
     gate: 3,
-    find: 'fma(queries[vector * 4u + 3u], vec4<f32>(k.w), made)',
-    replace: 'fma(queries[vector * 4u + 3u], vec4<f32>(0.0), made)',
+    find: 'fma(queries[vector][3], vec4<f32>(k.w), made)',
+    replace: 'fma(queries[vector][3], vec4<f32>(0.0), made)',
   },
   {
     name: 'later heads take the first four’s queries',
@@ -21,13 +21,13 @@ export const controls: readonly Control[] = [
     find: '  let base = (kvHead * params.group + first) * HEAD_DIM + element;',
     replace: '  let base = kvHead * params.group * HEAD_DIM + element;',
   },
-  { name: 'last part of a score dropped', gate: 3, find: ' + parts[at + 7u];', replace: ';' },
+  { name: 'last part of a score dropped', gate: 3, find: ' + parts[key][7];', replace: ';' },
   { name: 'values past the count weighed', gate: 3, find: '  return select(0.0, value, key < count);', replace: '  return value;' },
   {
     name: 'last slice dropped',
     gate: 3,
-    find: '        made += parts[s * HEAD_DIM + dimension];',
-    replace: '        made += select(parts[s * HEAD_DIM + dimension], vec4<f32>(), s + 1u == SLICES);',
+    find: '        made += parts[(s * HEAD_DIM + dimension) / 8u][dimension % 8u];',
+    replace: '        made += select(parts[(s * HEAD_DIM + dimension) / 8u][dimension % 8u], vec4<f32>(), s + 1u == SLICES);',
   },
   {
     name: 'last dimension not written',
@@ -38,7 +38,7 @@ export const controls: readonly Control[] = [
   {
     name: 'score kept in fp16',
     gate: 4,
-    find: '  var made = fma(queries[vector * 4u], vec4<f32>(k.x), start);',
-    replace: '  var made = quantizeToF16(fma(queries[vector * 4u], vec4<f32>(k.x), start));',
+    find: '  var made = fma(queries[vector][0], vec4<f32>(k.x), start);',
+    replace: '  var made = quantizeToF16(fma(queries[vector][0], vec4<f32>(k.x), start));',
   },
 ];

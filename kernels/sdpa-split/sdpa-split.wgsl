@@ -32,12 +32,13 @@ const SPLIT = 8u; // lanes a score: LANES / KEYS
 override SLICES: u32 = LANES / HEAD_DIM;
 override SLICE_KEYS: u32 = KEYS / SLICES;
 
-// Element d of the heads. Heads past the group hold zeros.
-var<workgroup> queries: array<vec4<f32>, 256>;
-// A lane's part of the scores; later a slice's part of the outputs.
-var<workgroup> parts: array<vec4<f32>, 256>;
-// Scores, then weights, of one key.
-var<workgroup> weights: array<vec4<f32>, 32>;
+// Arrays in arrays: Dawn bounds every index that is not constant, so that in one array each of these loads would take a bound of its own.
+// Element 4d + e of the heads. Heads past the group hold zeros.
+var<workgroup> queries: array<array<vec4<f32>, 4>, 64>;
+// A lane's part of the scores, eight to a key; later a slice's part of the outputs.
+var<workgroup> parts: array<array<vec4<f32>, 8>, 32>;
+// Scores, then weights, of one key; by fours of keys.
+var<workgroup> weights: array<array<vec4<f32>, 4>, 8>;
 
 fn query_at(head: u32, element: u32) -> f32 {
   if (head < params.group) {
@@ -58,21 +59,39 @@ fn queries_at(kvHead: u32, first: u32, element: u32) -> vec4<f32> {
 }
 
 fn add_vector(start: vec4<f32>, vector: u32, k: vec4<f32>) -> vec4<f32> {
-  var made = fma(queries[vector * 4u], vec4<f32>(k.x), start);
-  made = fma(queries[vector * 4u + 1u], vec4<f32>(k.y), made);
-  made = fma(queries[vector * 4u + 2u], vec4<f32>(k.z), made);
-  return fma(queries[vector * 4u + 3u], vec4<f32>(k.w), made);
+  var made = fma(queries[vector][0], vec4<f32>(k.x), start);
+  made = fma(queries[vector][1], vec4<f32>(k.y), made);
+  made = fma(queries[vector][2], vec4<f32>(k.z), made);
+  return fma(queries[vector][3], vec4<f32>(k.w), made);
 }
 
 // The eight parts of one key's scores, in rising order.
 fn gather_parts(key: u32) -> vec4<f32> {
-  let at = key * SPLIT;
-  return ((((((parts[at] + parts[at + 1u]) + parts[at + 2u]) + parts[at + 3u]) + parts[at + 4u]) + parts[at + 5u]) + parts[at + 6u]) + parts[at + 7u];
+  return ((((((parts[key][0] + parts[key][1]) + parts[key][2]) + parts[key][3]) + parts[key][4]) + parts[key][5]) + parts[key][6]) + parts[key][7];
+}
+
+// Element `at` of four keys' values from `key` on. Past the last key it is the last's again: what lies there may be no number.
+fn four_values(at: u32, stride: u32, key: u32, last: u32) -> vec4<f32> {
+  return vec4<f32>(
+    vCache[at + min(key, last) * stride],
+    vCache[at + min(key + 1u, last) * stride],
+    vCache[at + min(key + 2u, last) * stride],
+    vCache[at + min(key + 3u, last) * stride]
+  );
 }
 
 // A value that counts; 0 past the count, where an infinite last value by no weight would be NaN.
 fn counted(value: f32, key: u32, count: u32) -> f32 {
   return select(0.0, value, key < count);
+}
+
+// The values of keys 4·four … by their weights.
+fn add_values(start: vec4<f32>, four: u32, v: vec4<f32>, count: u32) -> vec4<f32> {
+  let key = four * 4u;
+  var made = fma(weights[four][0], vec4<f32>(counted(v.x, key, count)), start);
+  made = fma(weights[four][1], vec4<f32>(counted(v.y, key + 1u, count)), made);
+  made = fma(weights[four][2], vec4<f32>(counted(v.z, key + 2u, count)), made);
+  return fma(weights[four][3], vec4<f32>(counted(v.w, key + 3u, count)), made);
 }
 
 fn write_stats(kvHead: u32, chunk: u32, head: u32, top: f32, total: f32) {
@@ -129,8 +148,28 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let firstKey = slice * SLICE_KEYS;
   let stride = params.kvHeads * HEAD_DIM;
   let values = start * stride + kvHead * HEAD_DIM + dimension;
+  // Under way while scores are made.
+  let last = count - 1u;
+  let v0 = four_values(values, stride, firstKey, last);
+  let v1 = four_values(values, stride, firstKey + 4u, last);
+  var v2 = vec4<f32>();
+  var v3 = vec4<f32>();
+  var v4 = vec4<f32>();
+  var v5 = vec4<f32>();
+  var v6 = vec4<f32>();
+  var v7 = vec4<f32>();
+  if (SLICE_KEYS > 8u) {
+    v2 = four_values(values, stride, firstKey + 8u, last);
+    v3 = four_values(values, stride, firstKey + 12u, last);
+  }
+  if (SLICE_KEYS > 16u) {
+    v4 = four_values(values, stride, firstKey + 16u, last);
+    v5 = four_values(values, stride, firstKey + 20u, last);
+    v6 = four_values(values, stride, firstKey + 24u, last);
+    v7 = four_values(values, stride, firstKey + 28u, last);
+  }
   if (lane < HEAD_DIM) {
-    queries[lane] = queries_at(kvHead, first, lane);
+    queries[lane / 4u][lane % 4u] = queries_at(kvHead, first, lane);
   }
   workgroupBarrier();
 
@@ -142,32 +181,33 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     score = add_vector(add_vector(score, place + 32u, k4), place + 40u, k5);
     score = add_vector(add_vector(score, place + 48u, k6), place + 56u, k7);
   }
-  parts[lane] = score;
+  parts[key][place] = score;
   workgroupBarrier();
-  if (lane < count) {
-    weights[lane] = gather_parts(lane) * params.scale;
+  // Past the count it is the last key's score again: no larger than itself.
+  if (lane < KEYS) {
+    weights[lane / 4u][lane % 4u] = gather_parts(lane) * params.scale;
   }
   workgroupBarrier();
   // Every lane of the first 32 finds the maxima; then each weighs one key.
-  var top = weights[0];
+  var top = weights[0][0];
   if (lane < KEYS) {
-    for (var c = 1u; c < count; c++) {
-      top = max(top, weights[c]);
+    for (var c = 1u; c < KEYS; c++) {
+      top = max(top, weights[c / 4u][c % 4u]);
     }
   }
   workgroupBarrier();
   if (lane < KEYS) {
     var weight = vec4<f32>();
     if (lane < count) {
-      weight = exp(weights[lane] - top);
+      weight = exp(weights[lane / 4u][lane % 4u] - top);
     }
-    weights[lane] = weight;
+    weights[lane / 4u][lane % 4u] = weight;
   }
   workgroupBarrier();
   if (lane == 0u) {
-    var total = weights[0];
-    for (var c = 1u; c < count; c++) {
-      total += weights[c];
+    var total = weights[0][0];
+    for (var c = 1u; c < KEYS; c++) {
+      total += weights[c / 4u][c % 4u];
     }
     write_stats(kvHead, chunk, first, top.x, total.x);
     write_stats(kvHead, chunk, first + 1u, top.y, total.y);
@@ -175,33 +215,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     write_stats(kvHead, chunk, first + 3u, top.w, total.w);
   }
 
-  var made = vec4<f32>();
-  // Eight loads are under way at a time. Past the chunk's last key it is the last again that is read: what lies there may be no number.
-  let last = count - 1u;
-  for (var c = firstKey; c < firstKey + SLICE_KEYS; c += 8u) {
-    let v0 = vCache[values + min(c, last) * stride];
-    let v1 = vCache[values + min(c + 1u, last) * stride];
-    let v2 = vCache[values + min(c + 2u, last) * stride];
-    let v3 = vCache[values + min(c + 3u, last) * stride];
-    let v4 = vCache[values + min(c + 4u, last) * stride];
-    let v5 = vCache[values + min(c + 5u, last) * stride];
-    let v6 = vCache[values + min(c + 6u, last) * stride];
-    let v7 = vCache[values + min(c + 7u, last) * stride];
-    made = fma(weights[c], vec4<f32>(counted(v0, c, count)), made);
-    made = fma(weights[c + 1u], vec4<f32>(counted(v1, c + 1u, count)), made);
-    made = fma(weights[c + 2u], vec4<f32>(counted(v2, c + 2u, count)), made);
-    made = fma(weights[c + 3u], vec4<f32>(counted(v3, c + 3u, count)), made);
-    made = fma(weights[c + 4u], vec4<f32>(counted(v4, c + 4u, count)), made);
-    made = fma(weights[c + 5u], vec4<f32>(counted(v5, c + 5u, count)), made);
-    made = fma(weights[c + 6u], vec4<f32>(counted(v6, c + 6u, count)), made);
-    made = fma(weights[c + 7u], vec4<f32>(counted(v7, c + 7u, count)), made);
+  let four = firstKey / 4u;
+  var made = add_values(add_values(vec4<f32>(), four, v0, count), four + 1u, v1, count);
+  if (SLICE_KEYS > 8u) {
+    made = add_values(add_values(made, four + 2u, v2, count), four + 3u, v3, count);
+  }
+  if (SLICE_KEYS > 16u) {
+    made = add_values(add_values(made, four + 4u, v4, count), four + 5u, v5, count);
+    made = add_values(add_values(made, four + 6u, v6, count), four + 7u, v7, count);
   }
   if (SLICES > 1u) {
-    parts[lane] = made;
+    parts[key][place] = made;
     workgroupBarrier();
     if (slice == 0u) {
       for (var s = 1u; s < SLICES; s++) {
-        made += parts[s * HEAD_DIM + dimension];
+        made += parts[(s * HEAD_DIM + dimension) / 8u][dimension % 8u];
       }
     }
   }

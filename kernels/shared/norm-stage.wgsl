@@ -2,7 +2,7 @@
 // Every operation is rms-norm's, in its order, so that the chain of the two gives the same bits: lane l of 256 adds the squares of
 // vectors l, l + 256, … of four elements; sixteen lanes add sixteen neighbours each, in rising order; every lane adds the sixteen.
 
-var<workgroup> squares: array<f32, 256>;
+var<workgroup> squares: array<array<f32, 16>, 16>;
 var<workgroup> branches: array<f32, 16>;
 
 fn add_squares(sum: f32, v: vec4<f32>) -> f32 {
@@ -34,12 +34,12 @@ fn norm_scale(first: Share, k: u32, eps: f32, lane: u32) -> f32 {
       sum = add_squares(sum, share.b);
     }
   }
-  squares[lane] = sum;
+  squares[lane / 16u][lane % 16u] = sum;
   workgroupBarrier();
   if (lane < 16u) {
-    var branch = squares[lane * 16u];
+    var branch = squares[lane][0];
     for (var i = 1u; i < 16u; i++) {
-      branch += squares[lane * 16u + i];
+      branch += squares[lane][i];
     }
     branches[lane] = branch;
   }

@@ -15,11 +15,12 @@ const TEAMS = 8u; // SPLIT_LANES / TEAM
 const STAGED = 2048u; // elements of x in workgroup memory at a time: two slices a lane
 const SLICES = 64u; // STAGED / 32
 
+// Arrays in arrays: Dawn bounds every index that is not constant, so that a slice's eight vectors would take eight bounds in one array.
 // A slice takes nine vectors, the ninth unused: at a stride of 36 floats the lanes of a load meet different banks.
-var<workgroup> staged: array<vec4<f32>, 576>;
-// The lanes' sums of each output, 36 apart for the same reason.
-var<workgroup> lane_sums: array<f32, 1152>;
-var<workgroup> eighths: array<f32, 256>;
+var<workgroup> staged: array<array<vec4<f32>, 9>, 64>;
+// The lanes' sums of each output in fours, nine to an output for the same reason.
+var<workgroup> lane_sums: array<array<array<f32, 4>, 9>, 32>;
+var<workgroup> eighths: array<array<f32, 8>, 32>;
 
 // A lane's share of a stage of x: vectors lane and lane + SPLIT_LANES of it.
 struct Share {
@@ -38,13 +39,9 @@ fn share_of_x(base: u32, k: u32, stage: u32, lane: u32) -> Share {
   return share;
 }
 
-fn staged_at(vector: u32) -> u32 {
-  return vector + vector / 8u;
-}
-
 fn stage_share(share: Share, lane: u32) {
-  staged[staged_at(lane)] = share.a;
-  staged[staged_at(lane + SPLIT_LANES)] = share.b;
+  staged[lane / 8u][lane % 8u] = share.a;
+  staged[lane / 8u + SPLIT_LANES / 8u][lane % 8u] = share.b;
 }
 
 // One slice of one output as it lies in memory. Nothing is done with it here: an operation on the first load would wait for it before the
@@ -115,16 +112,15 @@ struct Elements {
 
 // `slice` of this stage.
 fn elements(slice: u32) -> Elements {
-  let at = slice * 9u;
   var e: Elements;
-  e.x0 = staged[at];
-  e.x1 = staged[at + 1u];
-  e.x2 = staged[at + 2u];
-  e.x3 = staged[at + 3u];
-  e.x4 = staged[at + 4u];
-  e.x5 = staged[at + 5u];
-  e.x6 = staged[at + 6u];
-  e.x7 = staged[at + 7u];
+  e.x0 = staged[slice][0];
+  e.x1 = staged[slice][1];
+  e.x2 = staged[slice][2];
+  e.x3 = staged[slice][3];
+  e.x4 = staged[slice][4];
+  e.x5 = staged[slice][5];
+  e.x6 = staged[slice][6];
+  e.x7 = staged[slice][7];
   let total = ((((((e.x0 + e.x1) + e.x2) + e.x3) + e.x4) + e.x5) + e.x6) + e.x7;
   e.sum = (total.x + total.y) + (total.z + total.w);
   return e;
@@ -181,25 +177,25 @@ fn add_stage(sums: vec4<f32>, held: Held, first: u32, lane: u32, stage: u32, sli
 
 // Adds up what the lanes made. Afterwards lane o < TEAMS · OUTPUTS gets output o of the workgroup from team_sum(o).
 fn gather_lanes(sums: vec4<f32>, lane: u32) {
-  let at = lane / TEAM * OUTPUTS * 36u + lane % TEAM;
-  lane_sums[at] = sums.x;
+  let first = lane / TEAM * OUTPUTS;
+  let four = lane % TEAM / 4u;
+  lane_sums[first][four][lane % 4u] = sums.x;
   if (OUTPUTS > 1u) {
-    lane_sums[at + 36u] = sums.y;
+    lane_sums[first + 1u][four][lane % 4u] = sums.y;
   }
   if (OUTPUTS > 2u) {
-    lane_sums[at + 72u] = sums.z;
-    lane_sums[at + 108u] = sums.w;
+    lane_sums[first + 2u][four][lane % 4u] = sums.z;
+    lane_sums[first + 3u][four][lane % 4u] = sums.w;
   }
   workgroupBarrier();
   if (lane < TEAMS * OUTPUTS * 8u) {
-    let four = lane / 8u * 36u + lane % 8u * 4u;
-    eighths[lane] = (lane_sums[four] + lane_sums[four + 1u]) + (lane_sums[four + 2u] + lane_sums[four + 3u]);
+    let output = lane / 8u;
+    let four = lane % 8u;
+    eighths[output][four] = (lane_sums[output][four][0] + lane_sums[output][four][1]) + (lane_sums[output][four][2] + lane_sums[output][four][3]);
   }
   workgroupBarrier();
 }
 
 fn team_sum(output: u32) -> f32 {
-  let at = output * 8u;
-  return ((((((eighths[at] + eighths[at + 1u]) + eighths[at + 2u]) + eighths[at + 3u]) + eighths[at + 4u]) + eighths[at + 5u]) + eighths[at + 6u]) + eighths[at + 7u];
+  return ((((((eighths[output][0] + eighths[output][1]) + eighths[output][2]) + eighths[output][3]) + eighths[output][4]) + eighths[output][5]) + eighths[output][6]) + eighths[output][7];
 }
-
