@@ -8,7 +8,7 @@ import type { Gpu } from './device.ts';
 import type { Dispatch } from './programs.ts';
 
 /** Why a command buffer was submitted. Counted, so that a per-token budget can be checked exactly. */
-export type SubmitTrigger = 'token' | 'readback' | 'upload' | 'batch-cap' | 'timestamp';
+export type SubmitTrigger = 'token' | 'prompt' | 'readback' | 'upload' | 'batch-cap' | 'timestamp';
 
 /** A pass longer than this is submitted as it is (`batch-cap`), so that a long prefill cannot trip a driver's watchdog. */
 const BATCH_CAP = 2048;

@@ -23,7 +23,7 @@ export const profileRow = z.object({
 });
 
 export const counters = z.object({
-  submits: z.record(z.string(), z.int()).describe('per trigger: token, readback, upload, batch-cap, timestamp'),
+  submits: z.record(z.string(), z.int()).describe('per trigger: token, prompt, readback, upload, batch-cap, timestamp'),
   dispatches: z.record(z.string(), z.int()).describe('per kernel'),
   bytesReadBack: z.int(),
 });
