@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { KNOWN_FINDINGS } from '../../kernels/expectations.ts';
 import { loadRegistry } from '../../kernels/registry.ts';
-import type { DeviceNeed } from '../../kernels/contract.ts';
+import type { Contract, Control, DeviceNeed } from '../../kernels/contract.ts';
 import { ShaderInvalid } from '../errors.ts';
 import { openGpu, type Gpu } from '../gpu/device.ts';
 import { RECORD_SCHEMA, type ContractControlRecord, type ContractKernelRecord, type EngineRecord } from '../protocol.ts';
@@ -44,31 +44,36 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   const kernels: ContractKernelRecord[] = [];
   const controls: ContractControlRecord[] = [];
   const unexpected: string[] = [];
-  const second = gpu.adapter.evidence === 'software' && contracted.length > 1 ? await openGpu({ adapter: gpu.adapter.name, allowSoftware: true }) : undefined;
+  const second = gpu.adapter.evidence === 'software' ? await openGpu({ adapter: gpu.adapter.name, allowSoftware: true }) : undefined;
   const needing = new Map<DeviceNeed, Promise<Gpu>>();
   const deviceFor = async (need: DeviceNeed): Promise<Gpu> => {
     const opened = needing.get(need) ?? openNeeding(gpu, need);
     needing.set(need, opened);
     return opened;
   };
-  const judge = async (entry: Contracted, device: Gpu) => {
+  const work = async ({ part, control }: Work, device: Gpu): Promise<Done> => {
+    const { entry } = part;
     const { needs } = entry.kernel;
     const own = needs === undefined ? device : await deviceFor(needs);
     const lack = needs === undefined ? '' : own.lack(needs);
-    if (lack !== '') return { record: skippedRecord(entry, `feature absent: ${own.adapter.name} lacks ${lack}`), unexpectedPasses: [], outcomes: [] };
-    const subject: Subject = { gpu: own, contract: remembering(entry.contract), seed, repeat };
-    const judged = await judgeKernel(subject, entry);
-    return { ...judged, outcomes: await plantControls(subject, entry) };
+    if (lack !== '') return { part, ...(!control && { judged: skipped(entry, `feature absent: ${own.adapter.name} lacks ${lack}`) }) };
+    const subject: Subject = { gpu: own, contract: part.contract, seed, repeat };
+    return { part, ...(control ? { outcome: await plantControl(subject, control) } : { judged: await judgeKernel(subject, entry) }) };
   };
   try {
     // A CPU driver compiles the shaders of one device one after the other: with a second device, a second core does so too.
-    await sideBySide(contracted, second ? [gpu, second] : [gpu], judge, ({ record, unexpectedPasses, outcomes }) => {
+    await sideBySide(contracted.flatMap(worksOf), second ? [gpu, second] : [gpu], work, ({ part, judged, outcome }) => {
+      if (judged) part.judged = judged;
+      if (outcome) part.outcomes.push(outcome);
+      if (--part.left > 0) return;
+      const { record, unexpectedPasses } = part.judged!;
       unexpected.push(...unexpectedPasses);
       kernels.push(record);
       emit(record);
-      controls.push(...outcomes);
-      for (const outcome of outcomes) emit(outcome);
-      for (const line of kernelLine(record, outcomes)) print(line);
+      controls.push(...part.outcomes);
+      for (const control of part.outcomes) emit(control);
+      for (const line of kernelLine(record, part.outcomes)) print(line);
+      part.forget();
     });
   } finally {
     second?.close();
@@ -81,7 +86,54 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
   print(summary.line);
 }
 
-async function judgeKernel(subject: Subject, entry: Contracted): Promise<{ record: ContractKernelRecord; unexpectedPasses: readonly string[] }> {
+interface Judged {
+  readonly record: ContractKernelRecord;
+  readonly unexpectedPasses: readonly string[];
+}
+
+/** What there is to do with one kernel, and what came of it. Its gates and each of its controls are works of their own, so that two devices can share them. */
+class KernelPart {
+  readonly entry: Contracted;
+  readonly outcomes: ContractControlRecord[] = [];
+  judged: Judged | undefined;
+  /** Works that are not done. */
+  left: number;
+  #contract: Contract | undefined;
+
+  constructor(entry: Contracted) {
+    this.entry = entry;
+    this.left = 1 + entry.controls.length;
+  }
+
+  /** One for all works: what one has filled and computed, the others need again. */
+  get contract(): Contract {
+    return (this.#contract ??= remembering(this.entry.contract));
+  }
+
+  /** Gives the memory back. */
+  forget(): void {
+    this.#contract = undefined;
+  }
+}
+
+/** A kernel's gates, or one of its controls. */
+interface Work {
+  readonly part: KernelPart;
+  readonly control?: Control;
+}
+
+interface Done {
+  readonly part: KernelPart;
+  readonly judged?: Judged;
+  readonly outcome?: ContractControlRecord;
+}
+
+function worksOf(entry: Contracted): Work[] {
+  const part = new KernelPart(entry);
+  return [{ part }, ...entry.controls.map((control) => ({ part, control }))];
+}
+
+async function judgeKernel(subject: Subject, entry: Contracted): Promise<Judged> {
   const { gpu, contract } = subject;
   const { kernel } = contract;
   const started = performance.now();
@@ -129,10 +181,10 @@ function hashesOf({ files }: Contracted): ContractKernelRecord['hashes'] {
 }
 
 /** A kernel that this device cannot run: neither passed nor failed. */
-function skippedRecord(entry: Contracted, reason: string): ContractKernelRecord {
+function skipped(entry: Contracted, reason: string): Judged {
   const { name, group, variants } = entry.kernel;
   const untried = { status: 'not-applicable', checks: 0, detail: reason } as const;
-  return {
+  const record: ContractKernelRecord = {
     schema: RECORD_SCHEMA,
     kind: 'contract-kernel',
     kernel: name,
@@ -151,6 +203,7 @@ function skippedRecord(entry: Contracted, reason: string): ContractKernelRecord 
     skipped: reason,
     gateMs: 0,
   };
+  return { record, unexpectedPasses: [] };
 }
 
 /** Gates 1 to 4. A shader that does not compile fails the first and leaves the others with nothing to compare. */
@@ -172,22 +225,10 @@ export async function runGates(subject: Subject, limits: Limits): Promise<{ resu
   return { results: { 1: launch.result(), 2: gates.integrity.result(), 3: gates.shapes.result(), 4: sums.result() }, figures };
 }
 
-async function plantControls(subject: Subject, entry: Contracted): Promise<ContractControlRecord[]> {
-  const records: ContractControlRecord[] = [];
-  for (const control of entry.controls) {
-    const { caught, planted, detail } = await runControl(subject, subject.gpu.adapter.limits, control);
-    records.push({
-      schema: RECORD_SCHEMA,
-      kind: 'contract-control',
-      kernel: entry.kernel.name,
-      control: control.name,
-      gate: control.gate,
-      caught,
-      planted,
-      detail,
-    });
-  }
-  return records;
+async function plantControl(subject: Subject, control: Control): Promise<ContractControlRecord> {
+  const { caught, planted, detail } = await runControl(subject, subject.gpu.adapter.limits, control);
+  const kernel = subject.contract.kernel.name;
+  return { schema: RECORD_SCHEMA, kind: 'contract-control', kernel, control: control.name, gate: control.gate, caught, planted, detail };
 }
 
 function worstOf(figures: readonly CaseFigures[]): { fraction: number; case: string } | null {
