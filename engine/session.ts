@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { EngineRefused, EngineTimeout, EngineUsage } from './errors.ts';
+import { closeDevices } from './gpu/device.ts';
 import { Relaunched } from './gpu/relaunch.ts';
 import { EXIT, RECORD_SCHEMA, type EngineRecord } from './protocol.ts';
 import { RecordWriter } from './records.ts';
@@ -60,7 +61,11 @@ export async function runCommand(
     writer.end();
     return EXIT.executed;
   } catch (error) {
-    return error instanceof Relaunched ? error.status : report(command, error, emit);
+    if (error instanceof Relaunched) return error.status;
+    const status = report(command, error, emit);
+    // A device that hangs would not let go.
+    if (status !== EXIT.timeout) closeDevices();
+    return status;
   } finally {
     writer.close();
   }

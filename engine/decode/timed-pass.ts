@@ -82,24 +82,28 @@ async function runSteps(
   stream.resetCounters();
   const start = performance.now();
   decoder.recordPrompt(stream);
-  await finish(0);
-  const first = performance.now();
-  const arrivals = [first];
+  const arrivals: number[] = [];
   const depth = readback ? 1 : DEPTH;
   const inFlight: Promise<unknown>[] = [];
-  const arrive = async (): Promise<void> => {
-    await inFlight.shift();
-    arrivals.push(performance.now());
-  };
-  for (let step = 1; step < steps; step++) {
-    decoder.recordToken(stream, step);
+  const send = (step: number): void => {
     const arrival = finish(step);
     // Where an earlier one fails, this one is no longer waited for.
     arrival.catch(() => undefined);
     inFlight.push(arrival);
+  };
+  const arrive = async (): Promise<void> => {
+    await inFlight.shift();
+    arrivals.push(performance.now());
+  };
+  send(0);
+  for (let step = 1; step < steps; step++) {
+    // The first token is on its way before the prompt's id is here: it takes that id from the device.
     if (inFlight.length === depth) await arrive();
+    decoder.recordToken(stream, step);
+    send(step);
   }
   while (inFlight.length > 0) await arrive();
+  const first = arrivals[0]!;
   const end = performance.now();
 
   const counters = stream.counters;

@@ -25,6 +25,17 @@ export interface OpenOptions {
   readonly needs?: readonly DeviceNeed[] | undefined;
 }
 
+/** What is open in this process. */
+const open = new Set<Gpu>();
+
+/**
+ * Destroys what is still open, and with it waits for work that is under way: a process that ends under SwiftShader's threads dies of SIGSEGV,
+ * whatever its own status was to be. Waits for ever where a device hangs.
+ */
+export function closeDevices(): void {
+  for (const gpu of open) gpu.close();
+}
+
 /**
  * An opened device. Its first failure is its end: waits that are under way end with it, and `check()` throws it from then on, so that
  * nothing is submitted and nothing computed is believed.
@@ -59,6 +70,7 @@ export class Gpu {
     this.#limitMs = limitMs;
     this.#lacks = lacks;
     this.buffers = countBuffers(device);
+    open.add(this);
     device.addEventListener('uncapturederror', (event) => this.fail(`GPU error on ${adapter.name}: ${event.error.message}`));
     void device.lost.then((info) => {
       if (!this.#closing) this.fail(`the device ${adapter.name} was lost (${info.reason}): ${info.message}`);
@@ -130,6 +142,7 @@ export class Gpu {
   /** Destroys the device. Later work on it throws. */
   close(): void {
     this.#closing = true;
+    open.delete(this);
     this.device.destroy();
     this.fail(`the device ${this.adapter.name} was closed`);
   }
