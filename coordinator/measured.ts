@@ -142,14 +142,16 @@ function describe(
   const run = findRun(queries, job.run)!;
   const { rule } = readSeal(run.sealText);
   const pairs = earlierRuns(queries, run).reduce((sum, earlier) => sum + earlier.pairs, run.pairs);
+  // Void pairs count in no figure, so they answer nothing.
+  const counted = Math.min(pairs, ...verdicts.flatMap(({ effects }) => effects.map((effect) => effect.pairs.length)));
   const wanted = request.rule === undefined ? DEFAULT_RULE : readRule(request.rule);
   // A contract, and lines without a time, are judged alike under every rule and with any number of pairs.
   const ruled = spec.timed || spec.kind === 'decode';
   const unanswered =
     ruled && canonicalJson({ ...rule, text: '' }) !== canonicalJson({ ...wanted, text: '' })
       ? `it was judged by another rule: ${rule.text}`
-      : spec.timed && pairs < request.pairs
-        ? `it has ${pairs} pairs a case, and ${request.pairs} are asked for: fleet pairs add ${run.id} ${request.pairs - pairs}`
+      : spec.timed && counted < request.pairs
+        ? `it has ${counted} pairs a case, and ${request.pairs} are asked for: fleet pairs add ${run.id} ${request.pairs - counted}`
         : spec.timed && rule.clauses.some(({ value }) => value === 'floor') && !isCalibratedAlike(queries, run, device, suite)
           ? 'it was judged by another A/A calibration than is newest, or by none'
           : null;
@@ -160,7 +162,7 @@ function describe(
     url: `${origin}/runs/${run.id}`,
     at: listVerdicts(queries, job.id).at(-1)!.computedAt,
     rule: rule.text,
-    pairs,
+    pairs: counted,
     verdicts: verdicts.map(({ candidate, verdict, reason }) => ({ candidate, verdict, reason })),
     unanswered,
   };

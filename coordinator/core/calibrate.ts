@@ -3,6 +3,7 @@ import { parseRecords, type AdapterRecord, type DecodeRecord, type EngineRecord,
 import type { Calibration } from '../protocol/calibration.ts';
 import type { ManifestSuite } from '../protocol/manifest.ts';
 import type { Verdict } from '../protocol/verdict.ts';
+import { LEAST_PAIRS } from './effect.ts';
 import { calibrationOf } from './calibration.ts';
 import type { JudgedLeg } from './judge-input.ts';
 import { sealedArms, sealedNoise } from './sealed.ts';
@@ -40,11 +41,12 @@ export function modelOf(records: readonly EngineRecord[]): { driver: string | nu
 
 /**
  * The calibrations of a judged job of an A/A run, one a case; none where its verdict shows no times (void, or an output that is not
- * even equal to itself).
+ * even equal to itself), and none of a case with fewer than three pairs that count.
  * @param legs of the job.
  */
 export function calibrationsOf(run: CalibratingRun, job: CalibratingJob, verdict: Verdict | undefined, legs: readonly JudgedLeg[]): Calibration[] {
-  return (verdict?.effects ?? []).map(({ case: name, metric, pairs }) => {
+  const enough = (verdict?.effects ?? []).filter(({ pairs }) => pairs.length >= LEAST_PAIRS);
+  return enough.map(({ case: name, metric, pairs }) => {
     const own = legs.filter((leg) => leg.case === name);
     const { driver, model } = modelOf(own[0]?.records == null ? [] : parseRecords(own[0].records).records);
     return calibrationOf({

@@ -195,8 +195,8 @@ function isPlanted(record: ContractControlRecord): boolean {
 
 /** Nothing was shown of the gate, and it is the control that has to follow the shader. */
 function notPlanted(record: ContractControlRecord): string {
-  const next = `next: update "find" in kernels/${record.kernel}/${record.kernel}.control.ts`;
-  return record.detail.includes(next) ? record.detail : `${record.detail}. ${next}`;
+  if (record.detail.includes('. next: ')) return record.detail;
+  return `${record.detail}. next: update "find" in kernels/${record.kernel}/${record.kernel}.control.ts`;
 }
 
 function controlRow(kernel: string, baseline: ContractControlRecord | undefined, candidate: ContractControlRecord | undefined): ContractRow {

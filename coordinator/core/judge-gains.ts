@@ -35,36 +35,45 @@ export function timedPairs(legs: readonly { index: number; arm: number; pair: nu
 }
 
 /**
- * Judges the gains of all cases by the sealed rule; the worst case decides.
+ * Judges the gains of all cases by the sealed rule; the worst case decides. A pair whose leg shared the GPU is void: it counts in no figure,
+ * and the reason names it.
  * @param same what is known of the output, such as `every digest equal`.
- * @param legs those that the pairs are of. A pair whose leg shared the GPU is void: it counts in no figure, and the reason names it.
+ * @param legs those that the pairs are of.
  */
 export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same: string, legs: readonly ReadLeg[]): GainFindings {
   const short = cases.find((item) => item.pairs.length < input.pairs);
   if (short !== undefined) return { word: 'void', reason: `${short.case} holds ${short.pairs.length} of ${input.pairs} pairs` };
-  const parted = cases.map((item) => ({ item, voidPairs: voidPairsOf(input, item, legs) }));
-  const voided = parted.flatMap(({ item, voidPairs }) => voidPairs.map(({ pair, reason }) => `pair ${pair} of ${item.case} is void: ${reason}`)).join('; ');
-  const none = parted.find(({ item, voidPairs }) => voidPairs.length === item.pairs.length);
-  if (none !== undefined) return { word: 'void', reason: voided };
-  const counted = parted.map(({ item, voidPairs }) => ({ ...item, pairs: item.pairs.filter(({ pair }) => voidPairs.every((other) => other.pair !== pair)) }));
+  const counted = cases.map((item) => withoutVoid(input, item, legs));
+  const voided = counted.flatMap(({ case: name, voidPairs }) =>
+    voidPairs.length === 0
+      ? []
+      : [
+          `pair${voidPairs.length === 1 ? '' : 's'} ${voidPairs.map(({ pair }) => pair).join(', ')} of ${name} ${voidPairs.length === 1 ? 'is' : 'are'} void: ${voidPairs[0]!.reason}`,
+        ],
+  );
+  if (counted.some(({ pairs }) => pairs.length === 0)) return { word: 'void', reason: voided.join('; ') };
   const found = judgeCounted(input, counted, same);
-  const effects = found.effects.map((effect, at) => ({ ...effect, ...(parted[at]!.voidPairs.length > 0 && { voidPairs: parted[at]!.voidPairs }) }));
-  return { ...found, effects, reason: voided === '' ? found.reason : `${found.reason}; ${voided}` };
+  return { ...found, reason: [found.reason, ...voided].join('; ') };
 }
 
-function voidPairsOf(input: JudgeInput, { pairs }: TimedCase, legs: readonly ReadLeg[]): VoidPair[] {
-  return pairs.flatMap(({ pair, baselineLeg, candidateLeg }) => {
+interface CountedCase extends TimedCase {
+  readonly voidPairs: readonly VoidPair[];
+}
+
+function withoutVoid(input: JudgeInput, item: TimedCase, legs: readonly ReadLeg[]): CountedCase {
+  const voidPairs = item.pairs.flatMap(({ pair, baselineLeg, candidateLeg }): VoidPair[] => {
     const own = legs.filter(({ index }) => index === baselineLeg || index === candidateLeg);
     const reason = otherClient(own.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine })));
     return reason === null ? [] : [{ pair, baselineLeg, candidateLeg, reason }];
   });
+  return { ...item, voidPairs, pairs: item.pairs.filter(({ pair }) => voidPairs.every((other) => other.pair !== pair)) };
 }
 
-function judgeCounted(input: JudgeInput, cases: readonly TimedCase[], same: string): GainFindings & { readonly effects: Effect[] } {
+function judgeCounted(input: JudgeInput, cases: readonly CountedCase[], same: string): GainFindings {
   const calibrations = cases.flatMap((item) => usedFor(input, item) ?? []);
   const floorOf = (name: string): number | null => calibrations.find((use) => use.case === name)?.floorPercent ?? null;
   const judged = cases.map((item) => caseEffect(item.case, item.metric, item.pairs, input.rule, floorOf(item.case)));
-  const effects = judged.map((item) => item.effect);
+  const effects = judged.map(({ effect }, at) => ({ ...effect, ...(cases[at]!.voidPairs.length > 0 && { voidPairs: [...cases[at]!.voidPairs] }) }));
   const found = { effects, calibrations };
   const failed = judged.filter((item) => item.undecided === null && !item.effect.ruleMet);
   if (failed.length > 0) return { word: 'rule-not-met', reason: failed.map(({ effect }) => `${effect.case}: ${effect.ruleNote}`).join('; '), ...found };

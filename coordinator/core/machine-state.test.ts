@@ -115,13 +115,13 @@ describe('a verdict', () => {
     expect(few.reason).toContain('fleet pairs add RUN 1');
   });
 
-  it('is void where no pair of a case is left, and where legs without a pair shared the GPU', () => {
+  it('is void where no pair of a case is left, and where legs that shared the GPU are not timed', () => {
     const busy = (input: typeof job) =>
       judge({ ...input, legs: input.legs.map((leg) => ({ ...leg, measure: measure(around({ gpuClients: ['77 ollama'] })) })) });
     expect(busy(job)).toMatchObject({
       verdict: 'void',
       effects: [],
-      reason: expect.stringMatching(/^pair 1 of story is void: .*pair 3 of story is void: /) as string,
+      reason: expect.stringMatching(/^pairs 1, 2, 3 of story are void: another process was on the GPU before leg 0 .*: 77 ollama\.$/) as string,
     });
     expect(busy({ ...job, timed: false })).toMatchObject({
       verdict: 'void',

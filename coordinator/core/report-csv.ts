@@ -1,4 +1,4 @@
-/** A run as CSV (RFC 4180), unrounded: a row a pair, a row a case's figures, a row a verdict without any, and a row a gap in coverage. */
+/** A run as CSV (RFC 4180), unrounded: a row a pair (void ones too), a row a case's figures, a row a verdict without any, and a row a gap in coverage. */
 import { correctionsOf, pairName, verdictName } from '../protocol/figures.ts';
 import type { RunView } from '../protocol/run.ts';
 import type { Effect, Verdict } from '../protocol/verdict.ts';
@@ -29,7 +29,7 @@ const COLUMNS = [
 
 type Row = Partial<Record<(typeof COLUMNS)[number], string | number>>;
 
-/** Renders a run. Figures are named as the columns say; `row` is verdict, case (median, its Hodges–Lehmann interval, one-sided p), pair or coverage. */
+/** Renders a run. Figures are named as the columns say; `row` is verdict, case (median, its Hodges–Lehmann interval, one-sided p), pair, void-pair or coverage. */
 export function renderCsv(view: RunView): string {
   const rows = [...view.jobs.flatMap((job) => job.verdicts.flatMap((verdict, at) => rowsOf(view, verdictName(job, at), verdict))), ...gapsOf(view)];
   const lines = rows.map((row) => COLUMNS.map((column) => cell(column === 'run' ? view.run : row[column])).join(','));

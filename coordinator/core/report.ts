@@ -325,7 +325,7 @@ function pairs(view: RunView, name: string, verdict: Verdict, effect: Effect): s
     ];
   });
   for (const { pair, baselineLeg, candidateLeg, reason } of effect.voidPairs ?? []) {
-    const mark = marks(view, `${pairName(name, effect.case, pair)}/reason`);
+    const mark = marks(view, ...['reason', 'baselineLeg', 'candidateLeg'].map((field) => `${pairName(name, effect.case, pair)}/${field}`));
     rows.push([String(pair), '–', `${baselineLeg}, ${candidateLeg}`, '–', '–', '–', `void${mark}: ${code(reason)}`]);
   }
   const text = table(['pair', 'order', 'legs (baseline, candidate)', 'baseline ms', 'candidate ms', 'gain', 'flags'], 'lllrrrl', rows);

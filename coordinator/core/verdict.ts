@@ -31,9 +31,9 @@ type Findings = Partial<Pick<Verdict, 'identities' | 'lines' | 'contract' | 'eff
 export function judge(input: JudgeInput): Verdict {
   const validity = checkLegs(input);
   if (validity.word !== 'valid') return verdictOf(input, { word: validity.word, reason: sentence(validity.reason) });
-  const described = validity.legs.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine, pair: leg.pair }));
-  // A leg of a timed pair that shared its GPU voids that pair, which `judgeGains` leaves out; what it computed is judged.
-  const defect = machineChange(described) ?? otherClient(described.filter((leg) => !input.timed || leg.pair === null));
+  const described = validity.legs.map((leg) => ({ name: legName(input, leg), machine: leg.measure.machine }));
+  // Where legs are timed there are pairs, and `judgeGains` leaves out those that shared the GPU.
+  const defect = machineChange(described) ?? (input.timed && input.kind !== 'contract' ? null : otherClient(described));
   if (defect !== null) return verdictOf(input, { word: 'void', reason: sentence(defect) });
   const findings = withStates(withOneCommand(input, setAside(input, findingsOf(input, validity.legs))), validity.legs);
   return verdictOf(input, { ...findings, reason: sentence(findings.reason) });

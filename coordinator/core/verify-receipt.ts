@@ -1,6 +1,7 @@
 /** Holds the report of a receipt against its raw files: every figure is computed anew, and the first that differs is named. */
 import { RECEIPT_FILES } from '../protocol/receipt.ts';
 import type { RunView } from '../protocol/run.ts';
+import { shownCoverage } from './coverage.ts';
 import { figuresOf, type Figure } from './figures.ts';
 import { changedFiles, countRaw, fileText, readReceipt, readStatedView, type ReceiptFiles } from './receipt.ts';
 import { ReceiptError } from './receipt-error.ts';
@@ -52,17 +53,21 @@ export function verifyReceipt(files: ReceiptFiles): Verification {
   }
 }
 
-/** Drift is not computed for verdicts of versions that did not know it: none of their contract rows has any. */
+/**
+ * What versions did not compute alike is taken as they stated it: drift, where none of their contract rows has any; and a verdict that was void as a
+ * whole because one leg shared the GPU, where now the leg's pair is.
+ */
 function asStated(computed: RunView, stated: RunView): RunView {
   const jobs = computed.jobs.map((job, at) => ({
     ...job,
     verdicts: job.verdicts.map((verdict, nth) => {
       const said = stated.jobs[at]?.verdicts[nth];
+      if (said?.verdict === 'void' && verdict.verdict !== 'void' && said.reason.startsWith('another process was on the GPU ')) return said;
       if (said === undefined || said.contract.length === 0 || said.contract.some((row) => row.worst !== undefined)) return verdict;
       return { ...verdict, contract: verdict.contract.map(({ worst: _worst, differingCases: _differing, cases: _cases, ...row }) => row) };
     }),
   }));
-  return { ...computed, jobs };
+  return { ...computed, jobs, coverage: shownCoverage(computed.coverage, jobs) };
 }
 
 /** In the order of the computed figures; those that only the report has come last. */

@@ -59,7 +59,7 @@ export const effect = z.object({
   case: z.string(),
   metric: z.string().describe('what was timed, with its definition'),
   pairs: z.array(pairRow),
-  voidPairs: z.array(voidPair).optional().describe('pairs during which another process was on the GPU; absent: none'),
+  voidPairs: z.array(voidPair).optional().describe('pairs just before or after whose legs another process was on the GPU; absent: none'),
   medianPercent: z.number(),
   minPercent: z.number(),
   maxPercent: z.number(),

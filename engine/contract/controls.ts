@@ -38,7 +38,7 @@ export async function runControl(shipped: Subject, limits: Limits, control: Cont
       return {
         caught: false,
         planted: false,
-        detail: `not planted: ${error.message}. next: update "find" in kernels/${kernel.name}/${kernel.name}.control.ts`,
+        detail: `not planted: ${error.message}. next: update it in kernels/${kernel.name}/${kernel.name}.control.ts`,
       };
     if (error instanceof ShaderInvalid) return { caught: false, planted: true, detail: `not run: with the planted line ${error.message}` };
     throw error;
@@ -62,13 +62,13 @@ async function redGate(subject: Subject, limits: Limits, control: Control): Prom
   return asked;
 }
 
-/** @throws Error when the control names a family or variant that the kernel does not have. */
-function variantsOf({ kernel, families }: Contract, { family, variants }: Control): readonly string[] {
+/** @throws ControlDrifted when the control names a family or variant that the kernel does not have. */
+function variantsOf({ kernel, families }: Contract, { name, family, variants }: Control): readonly string[] {
   const unknown = variants?.find((variant) => !kernel.variants.includes(variant));
-  if (unknown !== undefined) throw new Error(`${kernel.name} has no variant ${unknown}; it has ${kernel.variants.join(', ')}`);
+  if (unknown !== undefined) throw new ControlDrifted(`control "${name}": ${kernel.name} has no variant ${unknown}; it has ${kernel.variants.join(', ')}`);
   if (variants) return variants;
   if (family === undefined) return kernel.variants;
   const members = families[family];
-  if (!members) throw new Error(`${kernel.name} has no family ${family}; it has ${Object.keys(families).join(', ')}`);
+  if (!members) throw new ControlDrifted(`control "${name}": ${kernel.name} has no family ${family}; it has ${Object.keys(families).join(', ')}`);
   return members;
 }

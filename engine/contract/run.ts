@@ -51,34 +51,37 @@ export async function runContract(gpu: Gpu, options: ContractOptions): Promise<v
     needing.set(need, opened);
     return opened;
   };
-  const work = async ({ part, control }: Work, device: Gpu): Promise<Done> => {
-    const { entry } = part;
-    const { needs } = entry.kernel;
-    const own = needs === undefined ? device : await deviceFor(needs);
-    const lack = needs === undefined ? '' : own.lack(needs);
-    if (lack !== '') return { part, ...(!control && { judged: skipped(entry, `feature absent: ${own.adapter.name} lacks ${lack}`) }) };
-    const subject: Subject = { gpu: own, contract: part.contract, seed, repeat };
-    return { part, ...(control ? { outcome: await plantControl(subject, control) } : { judged: await judgeKernel(subject, entry) }) };
+  const work = async (task: Task, device: Gpu): Promise<TaskResult> => {
+    const { kernel, control } = task;
+    const { entry } = kernel;
+    try {
+      const { needs } = entry.kernel;
+      const own = needs === undefined ? device : await deviceFor(needs);
+      const lack = needs === undefined ? '' : own.lack(needs);
+      if (lack !== '') return { task, ...(!control && { judged: skipped(entry, `feature absent: ${own.adapter.name} lacks ${lack}`) }) };
+      const subject: Subject = { gpu: own, contract: kernel.contract!, seed, repeat };
+      return { task, ...(control ? { outcome: await plantControl(subject, control) } : { judged: await judgeKernel(subject, entry) }) };
+    } finally {
+      // Not when its results are handed over: another kernel's gates may take long, and fills of all that ended meanwhile would be kept.
+      if (--kernel.pending === 0) kernel.contract = undefined;
+    }
   };
-  try {
-    // A CPU driver compiles the shaders of one device one after the other: with a second device, a second core does so too.
-    await sideBySide(contracted.flatMap(worksOf), second ? [gpu, second] : [gpu], work, ({ part, judged, outcome }) => {
-      if (judged) part.judged = judged;
-      if (outcome) part.outcomes.push(outcome);
-      if (--part.left > 0) return;
-      const { record, unexpectedPasses } = part.judged!;
-      unexpected.push(...unexpectedPasses);
-      kernels.push(record);
-      emit(record);
-      controls.push(...part.outcomes);
-      for (const control of part.outcomes) emit(control);
-      for (const line of kernelLine(record, part.outcomes)) print(line);
-      part.forget();
-    });
-  } finally {
-    second?.close();
-    for (const opened of needing.values()) await opened.then((own) => own.close()).catch(() => undefined);
-  }
+  // A CPU driver compiles the shaders of one device one after the other: with a second device, a second core does so too.
+  await sideBySide(contracted.flatMap(tasksOf), second ? [gpu, second] : [gpu], work, ({ task: { kernel, control }, judged, outcome }) => {
+    if (judged) kernel.judged = judged;
+    if (outcome) kernel.outcomes.push(outcome);
+    if (control !== kernel.entry.controls.at(-1)) return;
+    const { record, unexpectedPasses } = kernel.judged!;
+    unexpected.push(...unexpectedPasses);
+    kernels.push(record);
+    emit(record);
+    controls.push(...kernel.outcomes);
+    for (const planted of kernel.outcomes) emit(planted);
+    for (const line of kernelLine(record, kernel.outcomes)) print(line);
+  });
+  // Not after a failure: the session closes what is open then, and nothing where a device hangs.
+  second?.close();
+  for (const opened of needing.values()) (await opened).close();
   if (without.length > 0) print(`no contract: ${without.join(', ')}`);
   for (const pass of unexpected) print(`unexpected pass: ${pass}`);
   const summary = summarise(gpu.adapter.name, kernels, controls, unexpected);
@@ -91,46 +94,32 @@ interface Judged {
   readonly unexpectedPasses: readonly string[];
 }
 
-/** What there is to do with one kernel, and what came of it. Its gates and each of its controls are works of their own, so that two devices can share them. */
-class KernelPart {
+/** One kernel's tasks have its contract in common: what one has filled and computed, the others need again. */
+interface KernelTasks {
   readonly entry: Contracted;
-  readonly outcomes: ContractControlRecord[] = [];
-  judged: Judged | undefined;
-  /** Works that are not done. */
-  left: number;
-  #contract: Contract | undefined;
-
-  constructor(entry: Contracted) {
-    this.entry = entry;
-    this.left = 1 + entry.controls.length;
-  }
-
-  /** One for all works: what one has filled and computed, the others need again. */
-  get contract(): Contract {
-    return (this.#contract ??= remembering(this.entry.contract));
-  }
-
-  /** Gives the memory back. */
-  forget(): void {
-    this.#contract = undefined;
-  }
+  /** Undefined once none is pending. */
+  contract: Contract | undefined;
+  pending: number;
+  judged?: Judged;
+  readonly outcomes: ContractControlRecord[];
 }
 
-/** A kernel's gates, or one of its controls. */
-interface Work {
-  readonly part: KernelPart;
+/** A kernel's gates, or one of its controls: tasks of their own, so that two devices can share a kernel. */
+interface Task {
+  readonly kernel: KernelTasks;
   readonly control?: Control;
 }
 
-interface Done {
-  readonly part: KernelPart;
+interface TaskResult {
+  readonly task: Task;
   readonly judged?: Judged;
   readonly outcome?: ContractControlRecord;
 }
 
-function worksOf(entry: Contracted): Work[] {
-  const part = new KernelPart(entry);
-  return [{ part }, ...entry.controls.map((control) => ({ part, control }))];
+/** The gates, then the controls. */
+function tasksOf(entry: Contracted): Task[] {
+  const kernel: KernelTasks = { entry, contract: remembering(entry.contract), pending: 1 + entry.controls.length, outcomes: [] };
+  return [{ kernel }, ...entry.controls.map((control) => ({ kernel, control }))];
 }
 
 async function judgeKernel(subject: Subject, entry: Contracted): Promise<Judged> {

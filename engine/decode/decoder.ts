@@ -42,10 +42,10 @@ interface Chunk {
 }
 
 /**
- * Dispatches of a prompt that the device gets at once: it runs them (a layer or so, 4 ms of 1,024 rows on an H200) while the host records
+ * Dispatches of a chunk that the device gets at once: it runs them (a layer or so, 4 ms of 1,024 rows on an H200) while the host records
  * the others (3 ms).
  */
-const HEAD_START = 24;
+const FIRST_DISPATCHES = 24;
 
 /** Whole chunks, then one of what is left: no pass has dead rows, so no kernel needs to know of any. */
 export function chunksOf(length: number, chunk: number): Chunk[] {
@@ -179,8 +179,8 @@ export class Decoder {
   }
 
   /**
-   * Prefills the prompt. Leaves the last chunk and the head recorded but not submitted, so that the caller's copies travel
-   * in the same submit; the chunks before it are submitted, since each chunk's ids are uploaded into one buffer, and so is its head start.
+   * Prefills the prompt. Leaves the rest of the last chunk and the head recorded but not submitted, so that the caller's copies travel
+   * in the same submit; the chunks before it are submitted, since each chunk's ids are uploaded into one buffer.
    */
   recordPrompt(stream: Stream): void {
     for (const { start, rows } of this.#chunks) {
@@ -188,9 +188,9 @@ export class Decoder {
       stream.upload(this.#position, Uint32Array.of(start));
       stream.upload(this.#ids, this.#prompt.subarray(start, start + rows));
       const pass = this.#chunkPasses.get(rows);
-      this.#recordAll(stream, pass?.slice(0, HEAD_START));
+      this.#recordAll(stream, pass?.slice(0, FIRST_DISPATCHES));
       stream.submit('prompt');
-      this.#recordAll(stream, pass?.slice(HEAD_START));
+      this.#recordAll(stream, pass?.slice(FIRST_DISPATCHES));
     }
     this.#recordAll(stream, this.#lastHead);
   }

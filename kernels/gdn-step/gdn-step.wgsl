@@ -32,7 +32,6 @@ const LANES = 256u;
 const PARTS = 8u; // lanes a state row
 const AT_ONCE = 32u; // state rows: LANES / PARTS; DV ≤ 4 · AT_ONCE, DK a multiple of 32 up to 128
 
-// Arrays in arrays: Dawn bounds every index that is not constant, so that in one array each of these loads would take a bound of its own.
 var<workgroup> queries: array<array<f32, 8>, 16>; // by eights of elements
 var<workgroup> keys: array<array<f32, 8>, 16>;
 var<workgroup> values: array<f32, 128>;

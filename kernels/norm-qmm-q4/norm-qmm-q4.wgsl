@@ -34,7 +34,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var b = 0u; b < params.blocks; b++) {
     var sums = vec4<f32>();
     for (var stage = 0u; stage < STAGES; stage++) {
-      // A row of one stage stays where it is for all blocks: nothing is waited for then.
+      // A row of one stage stays where it is for all blocks, and needs no barrier again.
       if (b == 0u || STAGES > 1u) {
         stage_share(normed(share, weight, scale), lane);
         workgroupBarrier();
@@ -49,7 +49,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
       }
       sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
-      if (STAGES > 1u) {
+      if (stage + 1u < STAGES) {
         held = next;
         workgroupBarrier();
       }

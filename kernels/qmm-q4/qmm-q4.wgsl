@@ -264,8 +264,10 @@ fn split(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
       next = hold(first, params.n, lane % TEAM, stage + 1u, slices);
     }
     sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
-    held = next;
-    workgroupBarrier();
+    if (stage + 1u < STAGES) {
+      held = next;
+      workgroupBarrier();
+    }
   }
   gather_lanes(sums, lane);
   if (lane < TEAMS * OUTPUTS && base + lane < params.n) {

@@ -85,6 +85,7 @@ export const contract: Contract<SdpaMergeGateShape> = {
     served('smallest', 1, 1, 1),
     served('awkward', 5, 65, 75),
     served('awkward', 3, 7, 33),
+    served('four chunks', 3, 7, 160),
     served('tiny', 4, 64, 40),
     served('2B', 8, 256, 320),
     served('long', 2, 64, 7168, ['spread', 'stress']),

@@ -32,7 +32,6 @@ const SPLIT = 8u; // lanes a score: LANES / KEYS
 override SLICES: u32 = LANES / HEAD_DIM;
 override SLICE_KEYS: u32 = KEYS / SLICES;
 
-// Arrays in arrays: Dawn bounds every index that is not constant, so that in one array each of these loads would take a bound of its own.
 // Element 4d + e of the heads. Heads past the group hold zeros.
 var<workgroup> queries: array<array<vec4<f32>, 4>, 64>;
 // A lane's part of the scores, eight to a key; later a slice's part of the outputs.
@@ -183,7 +182,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   parts[key][place] = score;
   workgroupBarrier();
-  // Past the count it is the last key's score again: no larger than itself.
+  // Past the count it is the last key's score again, which moves no maximum.
   if (lane < KEYS) {
     weights[lane / 4u][lane % 4u] = gather_parts(lane) * params.scale;
   }

@@ -15,7 +15,6 @@ const TEAMS = 8u; // SPLIT_LANES / TEAM
 const STAGED = 2048u; // elements of x in workgroup memory at a time: two slices a lane
 const SLICES = 64u; // STAGED / 32
 
-// Arrays in arrays: Dawn bounds every index that is not constant, so that a slice's eight vectors would take eight bounds in one array.
 // A slice takes nine vectors, the ninth unused: at a stride of 36 floats the lanes of a load meet different banks.
 var<workgroup> staged: array<array<vec4<f32>, 9>, 64>;
 // The lanes' sums of each output in fours, nine to an output for the same reason.
@@ -178,14 +177,14 @@ fn add_stage(sums: vec4<f32>, held: Held, first: u32, lane: u32, stage: u32, sli
 // Adds up what the lanes made. Afterwards lane o < TEAMS · OUTPUTS gets output o of the workgroup from team_sum(o).
 fn gather_lanes(sums: vec4<f32>, lane: u32) {
   let first = lane / TEAM * OUTPUTS;
-  let four = lane % TEAM / 4u;
-  lane_sums[first][four][lane % 4u] = sums.x;
+  let own = lane % TEAM / 4u;
+  lane_sums[first][own][lane % 4u] = sums.x;
   if (OUTPUTS > 1u) {
-    lane_sums[first + 1u][four][lane % 4u] = sums.y;
+    lane_sums[first + 1u][own][lane % 4u] = sums.y;
   }
   if (OUTPUTS > 2u) {
-    lane_sums[first + 2u][four][lane % 4u] = sums.z;
-    lane_sums[first + 3u][four][lane % 4u] = sums.w;
+    lane_sums[first + 2u][own][lane % 4u] = sums.z;
+    lane_sums[first + 3u][own][lane % 4u] = sums.w;
   }
   workgroupBarrier();
   if (lane < TEAMS * OUTPUTS * 8u) {

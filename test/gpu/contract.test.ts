@@ -146,8 +146,17 @@ test('a fault in an include is planted there', async () => {
 test('a control whose line the head edited is not planted', async () => {
   const control: Control = { name: 'drifted', gate: 3, find: 'no such line', replace: 'nothing' };
   const outcome = await runControl(await subject('qmm-q4'), gpu.adapter.limits, control);
-  const detail = /^not planted: .* it occurs 0 times: no such line\. next: update "find" in kernels\/qmm-q4\/qmm-q4\.control\.ts$/;
+  const detail = /^not planted: .* it occurs 0 times: no such line\. next: update it in kernels\/qmm-q4\/qmm-q4\.control\.ts$/;
   expect(outcome).toEqual({ caught: false, planted: false, detail: expect.stringMatching(detail) as string });
+});
+
+test.each([
+  [{ variants: ['elment'] }, 'silu-mul has no variant elment; it has element'],
+  [{ family: 'elments' }, 'silu-mul has no family elments; it has element'],
+])('a control of %o is not planted', async (of, reason) => {
+  const control: Control = { name: 'typo', gate: 3, find: 'let g = gate[row * params.stride + i];', replace: 'let g = 0.0;', ...of };
+  const outcome = await runControl(await subject('silu-mul'), gpu.adapter.limits, control);
+  expect(outcome).toMatchObject({ caught: false, planted: false, detail: expect.stringContaining(`control "typo": ${reason}`) as string });
 });
 
 test('a shader that does not compile fails gate 1, and the device works on', async () => {

@@ -1,7 +1,15 @@
 /** Machine states as agents post them: what they void, and what is shown beside a pair, from the post to report and page. */
 import { expect, it } from 'vitest';
 import type { MachineState } from '../../coordinator/protocol/machine.ts';
+import { measuredReply } from '../../coordinator/protocol/measured.ts';
+import { RECEIPT_FILES } from '../../coordinator/protocol/receipt.ts';
 import { submitResponse, type RunView } from '../../coordinator/protocol/run.ts';
+import { shownCoverage } from '../../coordinator/core/coverage.ts';
+import { readStatedView } from '../../coordinator/core/receipt.ts';
+import { renderCsv } from '../../coordinator/core/report-csv.ts';
+import { renderMarkdown } from '../../coordinator/core/report.ts';
+import { verifyReceipt } from '../../coordinator/core/verify-receipt.ts';
+import { readArchive } from '../../coordinator/receipt-archive.ts';
 import { call, claim, finishedJob, legPost, register, runOf, submission, scene } from './coordinator-support.ts';
 
 const MANIFEST = JSON.stringify({
@@ -74,6 +82,27 @@ it('another process on the GPU voids its pair alone: shown with the reason, and 
   for (const text of [report, page]) expect(text.split(reason).length).toBeGreaterThan(2);
   expect(page).toContain('void, counted in no figure');
   expect(view.coverage.map((cell) => cell.status)).toEqual(['measured', 'measured']);
+  const csv = String((await call(at.url, 'GET', `/api/runs/${view.run}/report?format=csv`)).body);
+  expect(csv.split('\r\n').filter((row) => row.startsWith('void-pair,'))).toEqual([expect.stringContaining(reason)]);
+
+  const again = await call(at.url, 'POST', '/api/runs/measured', submission(at.heads, { devices: ['b60'], rule: 'median >= 3%' }));
+  expect(measuredReply.parse(again.body).measured).toMatchObject([
+    { run: view.run, pairs: 2, unanswered: `it has 2 pairs a case, and 3 are asked for: fleet pairs add ${view.run} 1` },
+  ]);
+
+  const files = await readArchive((await fetch(`${at.url}/api/runs/${view.run}/receipt`)).body!);
+  expect(verifyReceipt(files)).toMatchObject({ first: null, changed: [] });
+  // As versions stated it that voided the whole verdict.
+  const stated = readStatedView(files);
+  const jobs = stated.jobs.map((job) => ({ ...job, verdicts: [{ ...verdict, verdict: 'void' as const, reason: `${reason}.`, effects: [] }] }));
+  const earlier = { ...stated, jobs, coverage: shownCoverage(stated.coverage, jobs) };
+  const kept = new Map([
+    ...files,
+    [RECEIPT_FILES.view, JSON.stringify(earlier)],
+    [RECEIPT_FILES.markdown, renderMarkdown(earlier)],
+    [RECEIPT_FILES.csv, renderCsv(earlier)],
+  ]);
+  expect(verifyReceipt(kept)).toMatchObject({ first: null });
 });
 
 it('what else differs is shown beside the pair, and decides nothing', async () => {

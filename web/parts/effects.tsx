@@ -112,7 +112,7 @@ function CaseEffect({ effect, verdict, view, name, id }: EffectsProps & { readon
                   </th>
                   <td colspan={6}>
                     ⚑ void, counted in no figure (legs {baselineLeg}, {candidateLeg}): {clean(reason)}
-                    {ofPair(pair, 'reason')}
+                    {ofPair(pair, 'reason', 'baselineLeg', 'candidateLeg')}
                   </td>
                 </tr>
               ))}
