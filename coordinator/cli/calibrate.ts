@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ArmSyntaxError, parseArm, type Arm } from '../core/arms.ts';
 import { calibrationList, type CalibrateRequest } from '../protocol/calibration.ts';
 import { casePath, deviceName, suiteName } from '../protocol/ids.ts';
@@ -34,7 +34,9 @@ export function registerCalibrate(program: Command): void {
     .description('run a head against itself on a device: its A/A noise floor and how often the rule is met by no change')
     .option('--device <name>', 'the device', name)
     .option('--list', 'print the calibrations that there are, newest first, and what speaks against each')
-    .option('--head <arm>', 'the head, with settings if need be', readArm, { label: 'HEAD', ref: 'HEAD', settings: {} })
+    .addOption(
+      new Option('--head <arm>', 'the head, with settings if need be').argParser(readArm).default({ label: 'HEAD', ref: 'HEAD', settings: {} }, 'HEAD'),
+    )
     .option('--suites <names>', 'timed suites of fleet.json (default: all)', namesOf('--suites', suiteName, 'calibrate'))
     .option('--cases <names>', 'SUITE/CASE names; a suite named here runs only these of its cases', namesOf('--cases', casePath, 'calibrate'))
     .option('--pairs <n>', 'pairs of legs a case; 20 hold six series of three', integer(3, 500), 20)

@@ -26,9 +26,16 @@ export function configOf(flags: ServiceFlags): Config {
   return readConfig(flags, process.cwd(), process.env);
 }
 
-/** A client of the configured coordinator. */
+/**
+ * A client of the configured coordinator.
+ * @throws CliError (exit 5) where a state directory was named and none runs in it: whoever listens at the default address is another fleet.
+ */
 export function clientOf(flags: ServiceFlags): ApiClient {
-  return new ApiClient(configOf(flags));
+  const config = configOf(flags);
+  const { state, url } = config;
+  if (url.from === 'default' && state.from !== 'default')
+    throw new CliError(`no coordinator runs in ${state.value} (${state.from})`, `fleet up --state ${state.value}, or name another with --url`, 5);
+  return new ApiClient(config);
 }
 
 /** Reads a whole number within bounds; commander turns the refusal into its own one-line error. */

@@ -51,9 +51,12 @@ export function judgeGains(input: JudgeInput, cases: readonly TimedCase[], same:
           `pair${voidPairs.length === 1 ? '' : 's'} ${voidPairs.map(({ pair }) => pair).join(', ')} of ${name} ${voidPairs.length === 1 ? 'is' : 'are'} void: ${voidPairs[0]!.reason}`,
         ],
   );
-  if (counted.some(({ pairs }) => pairs.length === 0)) return { word: 'void', reason: voided.join('; ') };
-  const found = judgeCounted(input, counted, same);
-  return { ...found, reason: [found.reason, ...voided].join('; ') };
+  const judged = counted.filter(({ pairs }) => pairs.length > 0);
+  if (judged.length === 0) return { word: 'void', reason: [...voided, 'next: fleet submit --again'].join('. ') };
+  const found = judgeCounted(input, judged, same);
+  // A case without a pair keeps a verdict from being good, and hides no other's failure.
+  const word = judged.length < counted.length && found.word === 'rule-met' ? 'undecided' : found.word;
+  return { ...found, word, reason: [found.reason, ...voided].join('; ') };
 }
 
 interface CountedCase extends TimedCase {

@@ -121,7 +121,9 @@ describe('a verdict', () => {
     expect(busy(job)).toMatchObject({
       verdict: 'void',
       effects: [],
-      reason: expect.stringMatching(/^pairs 1, 2, 3 of story are void: another process was on the GPU before leg 0 .*: 77 ollama\.$/) as string,
+      reason: expect.stringMatching(
+        /^pairs 1, 2, 3 of story are void: another process was on the GPU before leg 0 .*: 77 ollama\. next: fleet submit --again\.$/,
+      ) as string,
     });
     expect(busy({ ...job, timed: false })).toMatchObject({
       verdict: 'void',

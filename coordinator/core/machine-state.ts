@@ -2,13 +2,19 @@
 import { throttleReasons, type MachineState } from '../protocol/machine.ts';
 import type { LegMeasure } from '../protocol/run.ts';
 
+/** Processes that a reason names; the leg's machine state has all. */
+const MOST_CLIENTS = 3;
+
 type Measured = Pick<LegMeasure, 'machine' | 'majorFaults'>;
 type Described = Measured & { readonly name: string };
 
 /** Another process on the GPU just before or after one of the legs; null when there was none, or the machine cannot tell. @param legs in run order. */
 export function otherClient(legs: readonly Described[]): string | null {
   const busy = momentsOf(legs).find(({ state }) => (state.gpuClients?.length ?? 0) > 0);
-  return busy === undefined ? null : `another process was on the GPU ${busy.name}: ${busy.state.gpuClients!.join(', ')}`;
+  if (busy === undefined) return null;
+  const clients = busy.state.gpuClients!;
+  const more = clients.length > MOST_CLIENTS ? ` and ${clients.length - MOST_CLIENTS} more` : '';
+  return `another process was on the GPU ${busy.name}: ${clients.slice(0, MOST_CLIENTS).join(', ')}${more}`;
 }
 
 /** A driver, Mesa or kernel that changed between legs; null when none did, or the machine cannot tell. @param legs in run order. */
