@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fleetToml, readConfig } from './config.ts';
+import { clientOf } from './options.ts';
 
 let home: string;
 let cwd: string;
@@ -50,6 +51,9 @@ describe('where the coordinator is', () => {
     const state = path.join(home, 'state');
     running(state, 0x7ffffff0);
     expect(readConfig({ state }, cwd, env).url.from).toBe('default');
+    // Whoever listens at the default address is another fleet.
+    expect(() => clientOf({ state })).toThrow(`no coordinator runs in ${state} (--state)`);
+    expect(clientOf({ state, url: 'http://box:1' }).url).toBe('http://box:1');
   });
 
   test.each([

@@ -131,6 +131,17 @@ describe('a verdict', () => {
     });
   });
 
+  it('judges the other cases where one has no pair left: never good, and no failure is hidden', () => {
+    const second = (totalMs: number) => {
+      const busy = measure(around({ gpuClients: ['77 ollama', '78 b', '79 c', '80 d'] }));
+      const own = decodeJob((leg) => [decode({ totalMs: leg.arm === 0 ? 1000 : totalMs })]);
+      return judge({ ...own, legs: [...own.legs, ...own.legs.map((leg) => ({ ...leg, index: leg.index + own.legs.length, case: 'uni', measure: busy }))] });
+    };
+    expect(second(500)).toMatchObject({ verdict: 'undecided', effects: [{ case: 'story', ruleMet: true }] });
+    expect(second(500).reason).toMatch(/; pairs 1, 2, 3 of uni are void: .*: 77 ollama, 78 b, 79 c and 1 more\.$/);
+    expect(second(1100)).toMatchObject({ verdict: 'rule-not-met', effects: [{ case: 'story', ruleMet: false }] });
+  });
+
   it('is not void where the machine cannot tell', () => {
     expect(withState(1, { gpu: null, gpuClients: null, kernel: null }).verdict).toBe('rule-met');
   });
