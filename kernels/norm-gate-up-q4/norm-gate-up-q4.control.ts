@@ -7,7 +7,12 @@ export const controls: readonly Control[] = [
   { name: 'gate and up swapped', gate: 3, find: 'let isUp = team >= HALF;', replace: 'let isUp = team < HALF;' },
   { name: 'no silu', gate: 3, find: 'gate * sigmoid(gate) * team_sum', replace: 'gate * team_sum' },
   { name: 'no up', gate: 3, find: ' * team_sum(HALF * OUTPUTS + lane);', replace: ';' },
-  { name: 'the row not normed', gate: 3, find: 'stage_share(normed(share, weight, scale), lane);', replace: 'stage_share(normed(share, weight, 1.0), lane);' },
+  {
+    name: 'the row not normed',
+    gate: 3,
+    find: 'stage_share(normed(share, weight, scale), lane, params.k);',
+    replace: 'stage_share(normed(share, weight, 1.0), lane, params.k);',
+  },
   { name: 'eps left out', gate: 3, find: 'norm_scale(share, params.k, params.eps, lane);', replace: 'norm_scale(share, params.k, 0.0, lane);' },
   { name: 'second block has the first one’s weights', gate: 3, find: '    first += HALF * OUTPUTS;', replace: '    first += 0u;' },
   { name: 'up in fp16', gate: 4, find: ' * team_sum(HALF * OUTPUTS + lane);', replace: ' * quantizeToF16(team_sum(HALF * OUTPUTS + lane));' },

@@ -34,16 +34,16 @@ export const normGateUpQ4: Kernel<NormGateUpQ4Shape> = {
     return { x: k, norm: k, codes: ((upRow + n) * k) / 8, scales: pairs, biases: pairs, out: n };
   },
   launch: ({ n, k, upRow, eps }, variant = 'split') => {
-    const outputs = SPLIT_VARIANTS[variant];
-    refuseUnless(outputs !== undefined, 'norm-gate-up-q4', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
+    const split = SPLIT_VARIANTS[variant];
+    refuseUnless(split !== undefined, 'norm-gate-up-q4', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
     refuseUnless(n >= 1 && k >= 64 && k % 64 === 0, 'norm-gate-up-q4', `serves n >= 1 and k a multiple of 64; got n ${n}, k ${k}`);
     refuseUnless(upRow >= n, 'norm-gate-up-q4', `needs up's rows after gate's ${n}; got ${upRow}`);
-    const { groups, blocks } = inBlocks(Math.ceil(n / (outputsOf(outputs!) / 2)));
+    const { groups, blocks } = inBlocks(Math.ceil(n / (outputsOf(split!) / 2)));
     return {
       kernel: 'norm-gate-up-q4',
       variant,
       entryPoint: 'main',
-      constants: splitConstants(outputs!, k),
+      constants: splitConstants(split!, k),
       params: packParams(PARAMS, { n, k, upRow, blocks, eps }),
       workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],

@@ -24,7 +24,7 @@ export const contract: Contract<NormQmmQ4Shape> = {
     'slices of 32 as scale·Σ q·m + bias·Σ m. A NaN or an infinity in x makes every output NaN. k is a multiple of 64; others are refused.',
   bounds:
     'm is off by a fraction δ of itself (shared/norm-bounds.ts: the squares’ γ_{k+4} halved by the root, inverseSqrt 2 ULP, two products), the product by γ of its terms ' +
-    'Σ(|scale|·q + |bias|)·|m| (shared/split-k-bounds.ts): |err| ≤ (δ + γ·(1 + δ))·terms. Spec: γ_{k/16+32} and δ of any order with u = 2⁻²³; depth: γ_{19+2·ceil(k/1024)} and ' +
+    'Σ(|scale|·q + |bias|)·|m| (shared/split-k-bounds.ts): |err| ≤ (δ + γ·(1 + δ))·terms. Spec: γ_{k/16+32} and δ of any order with u = 2⁻²³; depth: γ_{20+2·ceil(k/1024)} and ' +
     'δ of 4·ceil(k/1024)+31 roundings with u = 2⁻²⁴. Flushing: 2⁻¹²⁶·16·(Σ|m| + Σ(|scale|·(q + 1) + |bias|)·(1 + |norm|(1 + r) + r|x|) + k) with r the inverse root.',
   families: { 'split-k': Object.keys(SPLIT_VARIANTS) },
   shapes: [

@@ -6,8 +6,13 @@ const NORM = 'shared/norm-stage.wgsl';
 export const controls: readonly Control[] = [
   { name: 'last output not written', gate: 2, find: 'output < params.n) {', replace: 'output + 1u < params.n) {' },
   { name: 'an output past the last', gate: 2, find: 'output < params.n) {', replace: 'output <= params.n) {' },
-  { name: 'the row not normed', gate: 3, find: 'stage_share(normed(share, weight, scale), lane);', replace: 'stage_share(normed(share, weight, 1.0), lane);' },
-  { name: 'the norm left out', gate: 3, find: 'stage_share(normed(share, weight, scale), lane);', replace: 'stage_share(share, lane);' },
+  {
+    name: 'the row not normed',
+    gate: 3,
+    find: 'stage_share(normed(share, weight, scale), lane, params.k);',
+    replace: 'stage_share(normed(share, weight, 1.0), lane, params.k);',
+  },
+  { name: 'the norm left out', gate: 3, find: 'stage_share(normed(share, weight, scale), lane, params.k);', replace: 'stage_share(share, lane, params.k);' },
   { name: 'eps left out', gate: 3, find: 'norm_scale(share, params.k, params.eps, lane);', replace: 'norm_scale(share, params.k, 0.0, lane);' },
   {
     name: 'mean over one element more',

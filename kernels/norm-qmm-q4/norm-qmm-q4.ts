@@ -33,15 +33,15 @@ export const normQmmQ4: Kernel<NormQmmQ4Shape> = {
     return { x: k, norm: k, codes: (n * k) / 8, scales: pairs, biases: pairs, y: n };
   },
   launch: ({ n, k, eps }, variant = 'split') => {
-    const outputs = SPLIT_VARIANTS[variant];
-    refuseUnless(outputs !== undefined, 'norm-qmm-q4', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
+    const split = SPLIT_VARIANTS[variant];
+    refuseUnless(split !== undefined, 'norm-qmm-q4', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
     refuseUnless(n >= 1 && k >= 64 && k % 64 === 0, 'norm-qmm-q4', `serves n >= 1 and k a multiple of 64; got n ${n}, k ${k}`);
-    const { groups, blocks } = inBlocks(Math.ceil(n / outputsOf(outputs!)));
+    const { groups, blocks } = inBlocks(Math.ceil(n / outputsOf(split!)));
     return {
       kernel: 'norm-qmm-q4',
       variant,
       entryPoint: 'main',
-      constants: splitConstants(outputs!, k),
+      constants: splitConstants(split!, k),
       params: packParams(PARAMS, { n, k, blocks, eps }),
       workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],

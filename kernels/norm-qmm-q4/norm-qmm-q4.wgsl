@@ -36,7 +36,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var stage = 0u; stage < STAGES; stage++) {
       // A row of one stage stays where it is for all blocks, and needs no barrier again.
       if (b == 0u || STAGES > 1u) {
-        stage_share(normed(share, weight, scale), lane);
+        stage_share(normed(share, weight, scale), lane, params.k);
         workgroupBarrier();
       }
       var next = held;

@@ -48,7 +48,7 @@ export const contract: Contract<QmmQ4AddShape> = {
     'NaN where an infinity meets a code of 0. k is a multiple of 64; others are refused.',
   bounds:
     'The product as qmm-q4’s family split-k has it, over terms |scale|·Σ q|x| + |bias|·Σ|x|; the sum with residual rounds once more, what is itself at most |out| and the product’s error. ' +
-    'Spec: γ_{k/16+32}·terms·(1 + u) + u·|out| with u = 2⁻²³, any order of additions. Depth: γ_{19+2·ceil(k/1024)} with u = 2⁻²⁴ (shared/split-k-bounds.ts). ' +
+    'Spec: γ_{k/16+32}·terms·(1 + u) + u·|out| with u = 2⁻²³, any order of additions. Depth: γ_{20+2·ceil(k/1024)} with u = 2⁻²⁴ (shared/split-k-bounds.ts). ' +
     'Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k), and 2·2⁻¹²⁶ for residual and result.',
   families: { 'split-k': Object.keys(SPLIT_VARIANTS) },
   shapes: [

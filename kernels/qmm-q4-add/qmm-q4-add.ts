@@ -31,16 +31,16 @@ export const qmmQ4Add: Kernel<QmmQ4AddShape> = {
     return { x: k, codes: (n * k) / 8, scales: pairs, biases: pairs, residual: n, out: n };
   },
   launch: ({ n, k }, variant = 'split') => {
-    const outputs = SPLIT_VARIANTS[variant];
-    refuseUnless(outputs !== undefined, 'qmm-q4-add', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
+    const split = SPLIT_VARIANTS[variant];
+    refuseUnless(split !== undefined, 'qmm-q4-add', `has no variant ${variant}, only ${Object.keys(SPLIT_VARIANTS).join(', ')}`);
     refuseUnless(n >= 1 && k >= 64 && k % 64 === 0, 'qmm-q4-add', `serves n >= 1 and k a multiple of 64; got n ${n}, k ${k}`);
-    const groups = Math.ceil(n / outputsOf(outputs!));
-    refuseUnless(groups <= MAX_WORKGROUPS, 'qmm-q4-add', `serves up to ${MAX_WORKGROUPS * outputsOf(outputs!)} outputs; got ${n}`);
+    const groups = Math.ceil(n / outputsOf(split!));
+    refuseUnless(groups <= MAX_WORKGROUPS, 'qmm-q4-add', `serves up to ${MAX_WORKGROUPS * outputsOf(split!)} outputs; got ${n}`);
     return {
       kernel: 'qmm-q4-add',
       variant,
       entryPoint: 'main',
-      constants: splitConstants(outputs!, k),
+      constants: splitConstants(split!, k),
       params: packParams(PARAMS, { n, k }),
       workgroups: [groups, 1, 1],
       workgroupSize: [SPLIT_LANES, 1, 1],

@@ -27,7 +27,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var held = hold(first, params.n, lane % TEAM, 0u, slices);
   var sums = vec4<f32>();
   for (var stage = 0u; stage < STAGES; stage++) {
-    stage_share(share, lane);
+    stage_share(share, lane, params.k);
     workgroupBarrier();
     var next = held;
     if (stage + 1u < STAGES) {

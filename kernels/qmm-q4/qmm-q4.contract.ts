@@ -80,14 +80,14 @@ export const contract: Contract<QmmQ4Shape> = {
   meaning:
     'y[r, c] = Σ_i x[r, i]·w[c, i] in float32, w = scale·q + bias. q is the 4-bit code i mod 8, lowest nibble first, of word i/8 of row c; ' +
     'scale and bias are the bf16 values i/64 of row c, and the rows’ lists follow each other without padding. k is a multiple of 64; others are refused. ' +
-    'Family split-k has, by slices of 32, scale·Σ q·x + bias·Σ x: the same sum where x is finite and below 2¹⁰⁷/k, NaN where an infinity meets a code of 0.',
+    'Family split-k has, by slices of 32, scale·Σ q·x + bias·Σ x: the same sum where x is finite and below 2⁹², NaN where an infinity meets a code of 0.',
   bounds:
     'Spec: forming w costs two roundings (scale·q, + bias), the product one, and with any order of additions a term meets at most k − 1 more; ' +
     'so |err| ≤ γ_{k+2}·Σ|x|(|scale·q| + |bias|) with u = 2⁻²³, fused or not. Depth: scale·q is exact (8-bit times 4-bit significands), so w has ' +
     'one rounding relative to itself, the product one and the serial sum k − 1: γ_{k+1}·Σ|x·w| with u = 2⁻²⁴. Both add 2⁻¹²⁶·(16Σ|x| + Σ|w| + 2k + 1) for operands, ' +
     'weights and results that a driver may flush. ' +
     'Family split-k, over terms |scale|·Σ q|x| + |bias|·Σ|x|. Spec: a product with q, 31 additions in a slice, a product with scale or bias, and with any order the ' +
-    'additions of k/16 summands: γ_{k/16+32} with u = 2⁻²³. Depth (shared/split-k-bounds.ts): γ_{19+2·ceil(k/1024)} with u = 2⁻²⁴; q·16^j, its differences and quotients by 16 are exact. ' +
+    'additions of k/16 summands: γ_{k/16+32} with u = 2⁻²³. Depth (shared/split-k-bounds.ts): γ_{20+2·ceil(k/1024)} with u = 2⁻²⁴; q·16^j, its differences and quotients by 16 are exact. ' +
     'Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k).',
   families: { 'serial-k': SERIAL, 'split-k': Object.keys(SPLIT_VARIANTS) },
   shapes: [

@@ -1,6 +1,6 @@
 import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
-import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
+import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants, type SplitVariant } from '../shared/split-k.ts';
 
 export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
 
@@ -12,8 +12,8 @@ interface Variant {
   /** Lanes and bytes of workgroup memory of a workgroup; absent: 64 and none, or those of family split-k. */
   readonly lanes?: number;
   readonly bytes?: number;
-  /** Family split-k: outputs of 32 lanes. Absent: family serial-k, a lane an output. */
-  readonly outputs?: number;
+  /** Family split-k. Absent: family serial-k, a lane an output. */
+  readonly split?: SplitVariant;
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
@@ -23,9 +23,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   ncols: { entryPoint: 'ncols', rows: 1, columns: 256 },
   'tile-32': { entryPoint: 'tile_32', rows: 1, columns: 32, lanes: 32, bytes: 288 * 16 },
   tile: { entryPoint: 'tile', rows: 128, columns: 128, lanes: 256, bytes: 2 * 512 * 16 },
-  ...Object.fromEntries(
-    Object.entries(SPLIT_VARIANTS).map(([name, outputs]) => [name, { entryPoint: 'split', rows: 1, columns: outputsOf(outputs), outputs }]),
-  ),
+  ...Object.fromEntries(Object.entries(SPLIT_VARIANTS).map(([name, split]) => [name, { entryPoint: 'split', rows: 1, columns: outputsOf(split), split }])),
 };
 
 const PARAMS: readonly ParamSpec[] = [
@@ -66,11 +64,11 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
       kernel: 'qmm-q4',
       variant,
       entryPoint: found.entryPoint,
-      constants: found.outputs === undefined ? {} : splitConstants(found.outputs, k),
+      constants: found.split === undefined ? {} : splitConstants(found.split, k),
       params: packParams(PARAMS, { rows, n, k }),
       workgroups: foldGrid(Math.ceil(n / found.columns) * Math.ceil(rows / found.rows)),
-      workgroupSize: [found.outputs === undefined ? (found.lanes ?? 64) : SPLIT_LANES, 1, 1],
-      workgroupBytes: found.outputs === undefined ? (found.bytes ?? 0) : SPLIT_BYTES,
+      workgroupSize: [found.split === undefined ? (found.lanes ?? 64) : SPLIT_LANES, 1, 1],
+      workgroupBytes: found.split === undefined ? (found.bytes ?? 0) : SPLIT_BYTES,
     };
   },
 };

@@ -256,7 +256,7 @@ fn split(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid:
   var held = hold(first, params.n, lane % TEAM, 0u, slices);
   var sums = vec4<f32>();
   for (var stage = 0u; stage < STAGES; stage++) {
-    stage_share(share, lane);
+    stage_share(share, lane, params.k);
     workgroupBarrier();
     var next = held;
     if (stage + 1u < STAGES) {

@@ -10,11 +10,12 @@ export function splitSpecRoundings(k: number): number {
 }
 
 /**
- * The same in the shader's own order. The longest way is that of Σ x: 9 additions of 32 elements, the product with bias, two additions
- * for each of the lane's ceil(k / 1024) slices, two of four lanes and seven of eight fours. Σ q·x is one step shorter.
+ * The same in the shader's own order. The longest way is that of Σ q·x: 8 sums of products at a place, three of Horner's rule, the product
+ * with scale, two additions for each of the lane's ceil(k / 1024) slices but one in its own, two of four lanes and seven of eight fours.
+ * That of Σ x is one step shorter: 9 additions of 32 elements, and both in its own slice.
  */
 export function splitDepthRoundings(k: number): number {
-  return 19 + 2 * Math.ceil(k / 1024);
+  return 20 + 2 * Math.ceil(k / 1024);
 }
 
 /** A 4-bit table as qmm-q4 binds it. */
@@ -58,14 +59,12 @@ function replaySlice(
   const place = new Float64Array(4);
   const total = new Float64Array(4);
   for (let j = 0; j < 4; j++) {
-    const halves = [0, 0];
     for (let half = 0; half < 8; half++) {
       const q = (codes[words + (half >> 1)]! >>> (16 * (half % 2) + 4 * j)) & 15;
       const value = x[start + half * 4 + j]!;
-      halves[half % 2] = round(halves[half % 2]! + q * 16 ** j * value);
+      place[j] = round(place[j]! + q * 16 ** j * value);
       total[j] = half === 0 ? value : round(total[j]! + value);
     }
-    place[j] = round(halves[0]! + halves[1]!);
   }
   let dot = place[3]!;
   for (const j of [2, 1, 0]) dot = round(dot / 16 + place[j]!);
