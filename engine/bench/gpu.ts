@@ -14,7 +14,7 @@ import { runStep, type StepResult } from './engine-step.ts';
 import { reportLines, reportOf } from './gpu-report.ts';
 
 /** What is fastest of what the engine has (the table of levers in engine/README.md); `--set` overrides. */
-const FAST = ['fusion=on', 'gdn-prompt=chunked', 'chunk=1024'];
+const FAST = ['fusion=fixed', 'gdn-prompt=chunked', 'chunk=1024'];
 
 /** Of one step. A CPU driver's prompts take minutes. */
 const LIMIT_MS = { gpu: 150_000, software: 1_800_000 } as const;

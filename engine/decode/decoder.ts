@@ -8,7 +8,7 @@ import { Programs, type Dispatch } from '../gpu/programs.ts';
 import type { Stream } from '../gpu/stream.ts';
 import type { ModelConfig } from '../model/config.ts';
 import type { WeightTable } from '../model/weights.ts';
-import { fusedHead, fusedTokenSteps, refuseUnlessFused } from './fused.ts';
+import { fusedHead, fusedTokenSteps, productVariant, refuseUnlessFused } from './fused.ts';
 import type { GraphContext } from './graph-context.ts';
 import { forwardSteps, headOutputs, headSteps, lastRow, type HeadOutputs } from './graph.ts';
 import { DecodeState, ropeTable, Scratch, sharedRoles } from './memory.ts';
@@ -29,8 +29,8 @@ export interface DecoderOptions {
   readonly gdnPrompt: string;
   /** Attention of one token. */
   readonly sdpa: GraphContext['sdpa'];
-  /** The pass of one token in fused kernels: `qmm` and `sdpa` are then split. */
-  readonly fused: boolean;
+  /** The pass of one token in fused kernels: `qmm` and `sdpa` are then theirs. */
+  readonly fusion: GraphContext['fusion'];
   /** Puts a step in another variant; absent: the variants are those of the settings. */
   readonly choose?: ((step: Step) => Step) | undefined;
 }
@@ -68,12 +68,12 @@ export function openGraphs(
   gpu: Gpu,
   config: ModelConfig,
   weights: WeightTable,
-  { context, qmmPrompt, gdnPrompt, fused, ...options }: Omit<DecoderOptions, 'prompt' | 'chunk' | 'choose'>,
+  { context, qmmPrompt, gdnPrompt, fusion, ...options }: Omit<DecoderOptions, 'prompt' | 'chunk' | 'choose'>,
   mostRows: number,
 ): Graphs {
-  if (fused) refuseUnlessFused(config);
+  if (fusion !== 'off') refuseUnlessFused(config);
   // The prompt's last row goes through the head alone, and belongs to the same family.
-  const [qmm, sdpa] = fused ? ['split-4', 'split' as const] : [options.qmm, options.sdpa];
+  const [qmm, sdpa] = fusion === 'off' ? [options.qmm, options.sdpa] : [productVariant(fusion, config.vocab), 'split' as const];
   const scratch = new Scratch(gpu, mostRows, sharedRoles(config));
   const state = new DecodeState(gpu, config, context);
   const position = scratch.fixed('position', 1);
@@ -91,7 +91,7 @@ export function openGraphs(
     qmmPrompt,
     gdnPrompt,
     sdpa,
-    fused,
+    fusion,
     rows,
     kind,
   });
@@ -100,13 +100,13 @@ export function openGraphs(
 
 /** The steps of one token: its id is the last argmax's result. */
 export function tokenSteps(graph: GraphContext): Step[] {
-  if (graph.fused) return fusedTokenSteps(graph, headOutputs(graph).result);
+  if (graph.fusion !== 'off') return fusedTokenSteps(graph, headOutputs(graph).result);
   return [...forwardSteps(graph, headOutputs(graph).result), ...headSteps(graph)];
 }
 
 /** The steps from the last row of a prompt's last chunk to its logits, their argmax and their checksum. */
 export function promptHeadSteps(graph: GraphContext): Step[] {
-  return graph.fused ? fusedHead(graph, lastRow(graph)) : headSteps(graph);
+  return graph.fusion === 'off' ? headSteps(graph) : fusedHead(graph, lastRow(graph));
 }
 
 export class Decoder {

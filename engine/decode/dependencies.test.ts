@@ -41,6 +41,7 @@ describe.each([
   ['awkward', ''],
   ['tiny', 'fusion=on'],
   ['2b', 'fusion=on'],
+  ['2b', 'fusion=fixed'],
 ])('the table of a token of %s %s', (name, given) => {
   const settings = parseSettings(given === '' ? [] : [given]);
   const { config } = subjectOf({ config: name });

@@ -1,6 +1,6 @@
 /**
  * The pass of one token in fused kernels: five launches a Gated DeltaNet layer, seven an attention layer. It gives the bits of the unfused
- * pass with projections of family split-k and attention split by keys (`qmm=split`, `sdpa=split`).
+ * pass with projections of its products' family, split-k or fixed, and attention split by keys (`qmm=split` or `qmm=fixed`, `sdpa=split`).
  */
 import { embedQ4 } from '../../kernels/embed-q4/embed-q4.ts';
 import { gdnStep, gdnStepServes } from '../../kernels/gdn-step/gdn-step.ts';
@@ -54,8 +54,13 @@ export function fusedTokenSteps(graph: GraphContext, ids: GPUBuffer): Step[] {
  * Two outputs of 32 lanes: on an NVIDIA H200 a whole token took 1,204 µs with two and 1,307 with four, whose code is twice as long. The
  * head, whose launch is one of many alike, has four (103 against 120 µs).
  */
-function variantFor(outputs: number): string {
-  return outputs >= 65_536 ? 'split-4' : 'split-2';
+export function productVariant(fusion: 'on' | 'fixed', outputs: number): string {
+  return `${fusion === 'on' ? 'split' : 'fixed'}-${outputs >= 65_536 ? 4 : 2}`;
+}
+
+function variantFor({ fusion }: GraphContext, outputs: number): string {
+  if (fusion === 'off') throw new EngineBroken('a fused step of a pass that is not fused');
+  return productVariant(fusion, outputs);
 }
 
 function jointOf({ weights }: GraphContext, name: string): JointWeight {
@@ -65,21 +70,22 @@ function jointOf({ weights }: GraphContext, name: string): JointWeight {
 }
 
 /** x normed by `norm`, times a joint matrix. */
-function normed({ config, weights }: GraphContext, norm: string, { rows, codes, scales, biases }: JointWeight, x: BufferRef, y: BufferRef): Step {
+function normed(graph: GraphContext, norm: string, { rows, codes, scales, biases }: JointWeight, x: BufferRef, y: BufferRef): Step {
+  const { config, weights } = graph;
   return {
     kernel: normQmmQ4,
     shape: { n: rows, k: config.hidden, eps: config.eps },
-    variant: variantFor(rows),
+    variant: variantFor(graph, rows),
     buffers: { x, norm: weights.vector(norm), codes, scales, biases, y },
   };
 }
 
 /** residual + x times the matrix `name`. */
-function added({ weights }: GraphContext, name: string, x: BufferRef, residual: BufferRef, out: BufferRef): Step {
-  const { n, k, parts } = weights.quantised(name);
+function added(graph: GraphContext, name: string, x: BufferRef, residual: BufferRef, out: BufferRef): Step {
+  const { n, k, parts } = graph.weights.quantised(name);
   const [{ codes, scales, biases }] = parts;
   if (parts.length > 1) throw new EngineBroken(`the matrix ${name} is in ${parts.length} parts`);
-  return { kernel: qmmQ4Add, shape: { n, k }, variant: variantFor(n), buffers: { x, codes, scales, biases, residual, out } };
+  return { kernel: qmmQ4Add, shape: { n, k }, variant: variantFor(graph, n), buffers: { x, codes, scales, biases, residual, out } };
 }
 
 function deltaNet(graph: GraphContext, layer: number, x: BufferRef, out: BufferRef): Step[] {
@@ -158,7 +164,7 @@ function mlp(graph: GraphContext, layer: number, x: BufferRef, out: BufferRef): 
     {
       kernel: normGateUpQ4,
       shape: { n: config.intermediate, k: config.hidden, upRow: starts.get(`${at}.mlp.up_proj`)!, eps: config.eps },
-      variant: variantFor(2 * config.intermediate),
+      variant: variantFor(graph, 2 * config.intermediate),
       buffers: { x, norm: weights.vector(`${at}.post_attention_layernorm.weight`), codes, scales, biases, out: activated },
     },
     added(graph, `${at}.mlp.down_proj`, activated, x, out),
@@ -176,7 +182,7 @@ export function fusedHead(graph: GraphContext, x: BufferRef): Step[] {
     ...matrix.parts.map(({ start, n, codes, scales, biases }): Step => ({
       kernel: normQmmQ4,
       shape: { n, k: config.hidden, eps: config.eps },
-      variant: variantFor(n),
+      variant: variantFor(graph, n),
       buffers: { x, norm: weights.vector('model.norm.weight'), codes, scales, biases, y: { buffer: logits, offset: start * 4 } },
     })),
     { kernel: greedyParts, shape: { n: config.vocab }, buffers: { logits, parts: found } },

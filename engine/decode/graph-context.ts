@@ -22,8 +22,8 @@ export interface GraphContext {
   readonly gdnPrompt: string;
   /** Attention of one token: sdpa-decode, or sdpa-split and sdpa-merge-gate. */
   readonly sdpa: 'whole' | 'split';
-  /** One token in fused kernels. */
-  readonly fused: boolean;
+  /** Whether one token goes through fused kernels, and their products' family: `on` is split-k. */
+  readonly fusion: 'off' | 'on' | 'fixed';
   /** Rows of this pass. */
   readonly rows: number;
   /** `token`: one row, the decode kernels; `chunk`: any number of rows, the prefill kernels. */

@@ -39,7 +39,11 @@ export const SETTINGS: readonly Setting[] = [
   ]),
   choice('gdn-prompt', 'how the delta rule of a prompt chunk of several rows is computed', ['token-loop', 'chunked']),
   choice('sdpa', 'attention of one token: keys of a head in one workgroup, or split over workgroups', ['whole', 'split']),
-  choice('fusion', 'whether the pass of one token runs in fused kernels, with the bits of qmm=split,sdpa=split', ['off', 'on']),
+  choice(
+    'fusion',
+    'whether the pass of one token runs in fused kernels: on, with the bits of qmm=split,sdpa=split; fixed, with those of qmm=fixed,sdpa=split',
+    ['off', 'on', 'fixed'],
+  ),
   {
     name: 'chunk',
     what: 'rows of the prompt that one prefill pass takes',
@@ -74,6 +78,6 @@ export function variantsOf(settings: Readonly<Record<string, string>>): Omit<Dec
     qmmPrompt: settings['qmm-prompt']!,
     gdnPrompt: settings['gdn-prompt']!,
     sdpa: settings['sdpa'] === 'split' ? 'split' : 'whole',
-    fused: settings['fusion'] === 'on',
+    fusion: settings['fusion'] as DecoderOptions['fusion'],
   };
 }

@@ -1,12 +1,12 @@
 import type { Contents, Contract, ContractShape } from '../contract.ts';
-import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { FLUSH, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
 import { replayRowSquares, rowNormRelative } from '../shared/norm-bounds.ts';
 import { normedFills, type NormedInputs } from '../shared/normed-fill.ts';
 import { q4Table } from '../shared/q4-fill.ts';
 import { sigmoidRelative } from '../shared/sigmoid-bounds.ts';
-import { replaySplit, splitDepthRoundings, splitSpecRoundings } from '../shared/split-k-bounds.ts';
-import { SPLIT_VARIANTS } from '../shared/split-k.ts';
-import { normGateUpQ4Reference, type NormGateUpQ4Reference } from './norm-gate-up-q4.reference.ts';
+import { replaySplit, splitErrors, type SplitError } from '../shared/split-k-bounds.ts';
+import { SPLIT_FAMILIES } from '../shared/split-k.ts';
+import { normGateUpQ4Reference, type NormGateUpQ4Reference, type RowProducts } from './norm-gate-up-q4.reference.ts';
 import { normGateUpQ4, type NormGateUpQ4Shape } from './norm-gate-up-q4.ts';
 
 const EPS = 1e-6;
@@ -29,7 +29,7 @@ export const contract: Contract<NormGateUpQ4Shape> = {
     'so what silu(g)·u inherits is P = 1.1·E_g·|u| + |silu(g)|·E_u + 1.1·E_g·E_u. Its own: the sigmoid’s relative error (shared/sigmoid-bounds.ts) at a gate off by E_g, at most 2u·E_g more, and two ' +
     'products: (|out| + P)·(sigmoid + 2u·E_g + 2u)·(1 + 2⁻¹²). Flushing besides: 2⁻¹²⁶·(|g·u| + 2|u| + |silu(g)| + 1), g and u with their E. ' +
     'Spec: everything with u = 2⁻²³ in any order; depth: the shader’s own order with u = 2⁻²⁴.',
-  families: { 'split-k': Object.keys(SPLIT_VARIANTS) },
+  families: SPLIT_FAMILIES,
   shapes: [
     shape('served', 'smallest', 1, 64, 1),
     shape('served', 'awkward', 77, 320, 80),
@@ -61,34 +61,66 @@ export const contract: Contract<NormGateUpQ4Shape> = {
       ),
   }),
   absent: { exact: 'inverseSqrt may be off by 2 ULP for any argument, so no fill has an exact result' },
-  expect: (at, contents) => {
+  expect: (at, contents, family) => {
     const { x, norm, codes, scales, biases } = contents as NormedInputs;
     const found = normGateUpQ4Reference(at, x, norm, codes, scales, biases);
     const delta = rowNormRelative(at.k);
+    const { spec, depth } = splitErrors(family, at.k);
     return {
       out: {
         kind: 'bounded',
         values: found.values,
-        spec: bounds(found, delta.spec, gamma(splitSpecRoundings(at.k), U_SPEC), U_SPEC),
-        depth: bounds(found, delta.depth, gamma(splitDepthRoundings(at.k), U_NEAREST), U_NEAREST),
+        spec: bounds(found, delta.spec, spec, U_SPEC),
+        depth: bounds(found, delta.depth, depth, U_NEAREST),
       },
     };
   },
   sums: [
-    { name: 'squares 256', shape: { n: 64, k: 256, upRow: 64, eps: EPS }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('squares') },
-    { name: 'squares 2112', shape: { n: 16, k: 2112, upRow: 16, eps: EPS }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('squares') },
-    { name: 'slices 256', shape: { n: 64, k: 256, upRow: 64, eps: EPS }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('slices') },
-    { name: 'slices 2112', shape: { n: 16, k: 2112, upRow: 16, eps: EPS }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('slices') },
+    {
+      name: 'squares 256',
+      shape: { n: 64, k: 256, upRow: 64, eps: EPS },
+      fill: 'stress',
+      output: 'out',
+      family: 'split-k',
+      replay: replay('squares', 'split-k'),
+    },
+    {
+      name: 'squares 2112',
+      shape: { n: 16, k: 2112, upRow: 16, eps: EPS },
+      fill: 'stress',
+      output: 'out',
+      family: 'split-k',
+      replay: replay('squares', 'split-k'),
+    },
+    {
+      name: 'slices 256',
+      shape: { n: 64, k: 256, upRow: 64, eps: EPS },
+      fill: 'stress',
+      output: 'out',
+      family: 'split-k',
+      replay: replay('slices', 'split-k'),
+    },
+    { name: 'slices 256', shape: { n: 64, k: 256, upRow: 64, eps: EPS }, fill: 'stress', output: 'out', family: 'fixed', replay: replay('slices', 'fixed') },
+    {
+      name: 'slices 2112',
+      shape: { n: 16, k: 2112, upRow: 16, eps: EPS },
+      fill: 'stress',
+      output: 'out',
+      family: 'split-k',
+      replay: replay('slices', 'split-k'),
+    },
+    { name: 'slices 2112', shape: { n: 16, k: 2112, upRow: 16, eps: EPS }, fill: 'stress', output: 'out', family: 'fixed', replay: replay('slices', 'fixed') },
   ],
 };
 
-/** @param norm relative error of a normed element; `product` of a product's terms; `u` of one sum or product. */
-function bounds({ values, gate, up }: NormGateUpQ4Reference, norm: number, product: number, u: number): Float64Array {
-  const of = (terms: number, units: number): number => (norm + product * (1 + norm)) * terms + 16 * FLUSH * units;
+/** @param norm relative error of a normed element; `u` of one sum or product. */
+function bounds({ values, gate, up }: NormGateUpQ4Reference, norm: number, { relative, peak }: SplitError, u: number): Float64Array {
+  const of = ({ terms, peaks, units }: RowProducts, i: number): number =>
+    (norm + relative * (1 + norm)) * terms[i]! + peak * (1 + norm) * peaks[i]! + 16 * FLUSH * units[i]!;
   return values.map((value, i) => {
     const g = gate.values[i]!;
-    const errorOfG = of(gate.terms[i]!, gate.units[i]!);
-    const errorOfU = of(up.terms[i]!, up.units[i]!);
+    const errorOfG = of(gate, i);
+    const errorOfU = of(up, i);
     const size = Math.abs(up.values[i]!);
     const silu = Math.abs(g) / (1 + Math.exp(-g));
     const inherited = 1.1 * errorOfG * size + silu * errorOfU + 1.1 * errorOfG * errorOfU;
@@ -99,12 +131,12 @@ function bounds({ values, gate, up }: NormGateUpQ4Reference, norm: number, produ
 }
 
 /** out with one kind of its sums kept in another accumulator. */
-function replay(sum: 'squares' | 'slices') {
+function replay(sum: 'squares' | 'slices', family: string) {
   return ({ n, k, upRow, eps }: NormGateUpQ4Shape, contents: Contents, round: (value: number) => number): Float64Array => {
     const { x, norm, ...table } = contents as NormedInputs;
     const scale = 1 / Math.sqrt(replayRowSquares(x, 0, k, sum === 'squares' ? round : (value) => value) / k + Math.fround(eps));
     const m = x.map((value, i) => value * scale * norm[i]!);
-    const product = (row: number): number => replaySplit(m, 0, k, table, row, sum === 'slices' ? round : Math.fround);
+    const product = (row: number): number => replaySplit(family, { x: m, start: 0, k }, table, row, sum === 'slices' ? round : Math.fround);
     return Float64Array.from({ length: n }, (_, column) => {
       const g = product(column);
       return (g / (1 + Math.exp(-g))) * product(upRow + column);

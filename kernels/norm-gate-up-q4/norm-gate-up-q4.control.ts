@@ -13,8 +13,8 @@ export const controls: readonly Control[] = [
     find: 'stage_share(normed(share, weight, scale), lane, params.k);',
     replace: 'stage_share(normed(share, weight, 1.0), lane, params.k);',
   },
-  { name: 'eps left out', gate: 3, find: 'norm_scale(share, params.k, params.eps, lane);', replace: 'norm_scale(share, params.k, 0.0, lane);' },
-  { name: 'second block has the first one’s weights', gate: 3, find: '    first += HALF * OUTPUTS;', replace: '    first += 0u;' },
+  { name: 'eps left out', gate: 3, find: 'norm_scale(squared, params.k, params.eps, lane);', replace: 'norm_scale(squared, params.k, 0.0, lane);' },
+  { name: 'second block has the first one’s weights', gate: 3, find: 'select(first, after, then == 0u)', replace: 'first' },
   { name: 'up in fp16', gate: 4, find: ' * team_sum(HALF * OUTPUTS + lane);', replace: ' * quantizeToF16(team_sum(HALF * OUTPUTS + lane));' },
   { name: 'entry point renamed', gate: 1, find: 'fn main(', replace: 'fn moved(' },
 ];

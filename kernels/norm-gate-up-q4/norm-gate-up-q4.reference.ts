@@ -16,6 +16,8 @@ export interface RowProducts {
   readonly values: Float64Array;
   /** Σ (|scale|·q + |bias|)·|m|: the terms of each product. */
   readonly terms: Float64Array;
+  /** Σ_slices |scale|·Σ q·max |m|, max over the slice. */
+  readonly peaks: Float64Array;
   /**
    * Σ |m| + Σ (|scale|·(q + 1) + |bias|)·(1 + |norm|·(1 + r) + r·|x|) + k with r the inverse root: how much an absolute error of one unit
    * in every operand, normed element and product can move a product.
@@ -41,6 +43,7 @@ export function normGateUpQ4Reference(
   const products = (from: number): RowProducts => {
     const values = new Float64Array(n);
     const terms = new Float64Array(n);
+    const peaks = new Float64Array(n);
     const units = new Float64Array(n).fill(k);
     for (let column = 0; column < n; column++) {
       const row = from + column;
@@ -49,18 +52,23 @@ export function normGateUpQ4Reference(
         const bias = bf16(biases, row * (k / 64) + Math.floor(slice / 2));
         let dot = 0;
         let sum = 0;
+        let codeSum = 0;
+        let peak = 0;
         for (let i = slice * 32; i < slice * 32 + 32; i++) {
           const code = (codes[row * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
           const input = normed[i]!;
           dot += code * input;
           sum += input;
+          codeSum += code;
+          peak = Math.max(peak, Math.abs(input));
           terms[column]! += (Math.abs(scale) * code + Math.abs(bias)) * Math.abs(input);
           units[column]! += Math.abs(input) + (Math.abs(scale) * (code + 1) + Math.abs(bias)) * loose[i]!;
         }
         values[column]! += scale * dot + bias * sum;
+        peaks[column]! += Math.abs(scale) * codeSum * peak;
       }
     }
-    return { values, terms, units };
+    return { values, terms, peaks, units };
   };
   const gate = products(0);
   const up = products(upRow);

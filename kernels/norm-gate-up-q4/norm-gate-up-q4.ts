@@ -1,6 +1,6 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { refuseUnless } from '../shared/refuse-unless.ts';
-import { inBlocks, NORM_STAGE_BYTES, outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
+import { inBlocks, NORM_STAGE_BYTES, outputsOf, SPLIT_BYTES, SPLIT_INCLUDES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
 
 /** One row: x and norm [k], out [n]. W [upRow + n, k] holds gate's rows from 0 on and up's from `upRow` ≥ n on. */
 export type NormGateUpQ4Shape = Readonly<{ n: number; k: number; upRow: number; eps: number }>;
@@ -26,7 +26,7 @@ export const normGateUpQ4: Kernel<NormGateUpQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['bf16', 'sigmoid', 'split-k', 'norm-stage'],
+  includes: ['sigmoid', ...SPLIT_INCLUDES, 'norm-stage'],
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k, upRow }) => {

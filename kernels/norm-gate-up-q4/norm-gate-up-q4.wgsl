@@ -34,11 +34,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var first = select(0u, params.upRow, isUp) + base + team % HALF * OUTPUTS;
   let end = params.upRow + params.n;
   let slices = params.k / 32u;
+  let squared = squared_by(params.k, 0u, lane);
   var share = share_of_x(0u, params.k, 0u, lane);
   var weight = share_of_norm(params.k, 0u, lane);
   var held = hold(first, end, lane % TEAM, 0u, slices);
-  let scale = norm_scale(share, params.k, params.eps, lane);
+  let scale = norm_scale(squared, params.k, params.eps, lane);
   for (var b = 0u; b < params.blocks; b++) {
+    let after = first + HALF * OUTPUTS;
     var sums = vec4<f32>();
     for (var stage = 0u; stage < STAGES; stage++) {
       // A row of one stage stays where it is for all blocks, and needs no barrier again.
@@ -46,25 +48,23 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         stage_share(normed(share, weight, scale), lane, params.k);
         workgroupBarrier();
       }
-      var next = held;
+      let then = (stage + 1u) % STAGES;
       if (STAGES > 1u) {
-        let then = (stage + 1u) % STAGES;
         share = share_of_x(0u, params.k, then, lane);
         weight = share_of_norm(params.k, then, lane);
-        if (then > 0u) {
-          next = hold(first, end, lane % TEAM, then, slices);
-        }
+      }
+      // What comes next, of this block or the next one, is on its way while products are made.
+      var next = held;
+      if (then > 0u || b + 1u < params.blocks) {
+        next = hold(select(first, after, then == 0u), end, lane % TEAM, then, slices);
       }
       sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
-      if (stage + 1u < STAGES) {
-        held = next;
+      held = next;
+      if (then > 0u) {
         workgroupBarrier();
       }
     }
-    first += HALF * OUTPUTS;
-    if (b + 1u < params.blocks) {
-      held = hold(first, end, lane % TEAM, 0u, slices);
-    }
+    first = after;
     gather_lanes(sums, lane);
     let output = base + b * HALF * OUTPUTS + lane;
     if (lane < HALF * OUTPUTS && output < params.n) {

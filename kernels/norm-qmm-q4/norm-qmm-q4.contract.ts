@@ -1,10 +1,10 @@
 import type { Contents, Contract, ContractShape } from '../contract.ts';
-import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { FLUSH } from '../shared/bounds.ts';
 import { replayRowSquares, rowNormRelative } from '../shared/norm-bounds.ts';
 import { normedFills, type NormedInputs } from '../shared/normed-fill.ts';
 import { spreadTable } from '../shared/q4-fill.ts';
-import { replaySplit, splitDepthRoundings, splitSpecRoundings } from '../shared/split-k-bounds.ts';
-import { SPLIT_VARIANTS } from '../shared/split-k.ts';
+import { replaySplit, splitErrors, type SplitError } from '../shared/split-k-bounds.ts';
+import { SPLIT_FAMILIES } from '../shared/split-k.ts';
 import { normQmmQ4Reference } from './norm-qmm-q4.reference.ts';
 import { normQmmQ4, type NormQmmQ4Shape } from './norm-qmm-q4.ts';
 
@@ -24,9 +24,9 @@ export const contract: Contract<NormQmmQ4Shape> = {
     'slices of 32 as scale·Σ q·m + bias·Σ m. A NaN or an infinity in x makes every output NaN. k is a multiple of 64; others are refused.',
   bounds:
     'm is off by a fraction δ of itself (shared/norm-bounds.ts: the squares’ γ_{k+4} halved by the root, inverseSqrt 2 ULP, two products), the product by γ of its terms ' +
-    'Σ(|scale|·q + |bias|)·|m| (shared/split-k-bounds.ts): |err| ≤ (δ + γ·(1 + δ))·terms. Spec: γ_{k/16+32} and δ of any order with u = 2⁻²³; depth: γ_{20+2·ceil(k/1024)} and ' +
+    'Σ(|scale|·q + |bias|)·|m| (shared/split-k-bounds.ts): |err| ≤ (δ + γ·(1 + δ))·terms, and in family fixed its part of the peaks Σ_slices |scale|·Σ q·max|m|. Spec: γ_{k/16+32} and δ of any order with u = 2⁻²³; depth: γ_{20+2·ceil(k/1024)} and ' +
     'δ of 4·ceil(k/1024)+31 roundings with u = 2⁻²⁴. Flushing: 2⁻¹²⁶·16·(Σ|m| + Σ(|scale|·(q + 1) + |bias|)·(1 + |norm|(1 + r) + r|x|) + k) with r the inverse root.',
-  families: { 'split-k': Object.keys(SPLIT_VARIANTS) },
+  families: SPLIT_FAMILIES,
   shapes: [
     shape('served', 'smallest', 1, 64),
     shape('served', 'awkward', 77, 320),
@@ -42,35 +42,38 @@ export const contract: Contract<NormQmmQ4Shape> = {
   ],
   fills: normedFills<NormQmmQ4Shape>(({ n }) => n, { spread: spreadTable }),
   absent: { exact: 'inverseSqrt may be off by 2 ULP for any argument, so no fill has an exact result' },
-  expect: (at, contents) => {
+  expect: (at, contents, family) => {
     const { x, norm, codes, scales, biases } = contents as NormedInputs;
-    const { values, terms, units } = normQmmQ4Reference(at, x, norm, codes, scales, biases);
+    const { values, terms, peaks, units } = normQmmQ4Reference(at, x, norm, codes, scales, biases);
     const delta = rowNormRelative(at.k);
-    const bound = (relative: number, product: number): Float64Array =>
-      terms.map((term, i) => (relative + product * (1 + relative)) * term + 16 * FLUSH * units[i]!);
+    const { spec, depth } = splitErrors(family, at.k);
+    const bound = (normed: number, { relative, peak }: SplitError): Float64Array =>
+      terms.map((term, i) => (normed + relative * (1 + normed)) * term + peak * (1 + normed) * peaks[i]! + 16 * FLUSH * units[i]!);
     return {
       y: {
         kind: 'bounded',
         values,
-        spec: bound(delta.spec, gamma(splitSpecRoundings(at.k), U_SPEC)),
-        depth: bound(delta.depth, gamma(splitDepthRoundings(at.k), U_NEAREST)),
+        spec: bound(delta.spec, spec),
+        depth: bound(delta.depth, depth),
       },
     };
   },
   sums: [
-    { name: 'squares 256', shape: { n: 64, k: 256, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('squares') },
-    { name: 'squares 2112', shape: { n: 16, k: 2112, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('squares') },
-    { name: 'slices 256', shape: { n: 64, k: 256, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('slices') },
-    { name: 'slices 2112', shape: { n: 16, k: 2112, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('slices') },
+    { name: 'squares 256', shape: { n: 64, k: 256, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('squares', 'split-k') },
+    { name: 'squares 2112', shape: { n: 16, k: 2112, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('squares', 'split-k') },
+    { name: 'slices 256', shape: { n: 64, k: 256, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('slices', 'split-k') },
+    { name: 'slices 256', shape: { n: 64, k: 256, eps: EPS }, fill: 'stress', output: 'y', family: 'fixed', replay: replay('slices', 'fixed') },
+    { name: 'slices 2112', shape: { n: 16, k: 2112, eps: EPS }, fill: 'stress', output: 'y', family: 'split-k', replay: replay('slices', 'split-k') },
+    { name: 'slices 2112', shape: { n: 16, k: 2112, eps: EPS }, fill: 'stress', output: 'y', family: 'fixed', replay: replay('slices', 'fixed') },
   ],
 };
 
 /** y with one of its two sums kept in another accumulator. */
-function replay(sum: 'squares' | 'slices') {
+function replay(sum: 'squares' | 'slices', family: string) {
   return ({ n, k, eps }: NormQmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array => {
     const { x, norm, ...table } = contents as NormedInputs;
     const scale = 1 / Math.sqrt(replayRowSquares(x, 0, k, sum === 'squares' ? round : (value) => value) / k + Math.fround(eps));
     const m = x.map((value, i) => value * scale * norm[i]!);
-    return Float64Array.from({ length: n }, (_, column) => replaySplit(m, 0, k, table, column, sum === 'slices' ? round : Math.fround));
+    return Float64Array.from({ length: n }, (_, column) => replaySplit(family, { x: m, start: 0, k }, table, column, sum === 'slices' ? round : Math.fround));
   };
 }

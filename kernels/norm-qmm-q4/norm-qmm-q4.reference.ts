@@ -8,6 +8,8 @@ export interface NormQmmQ4Reference {
   readonly values: Float64Array;
   /** Σ (|scale|·q + |bias|)·|m|: the terms of each product. */
   readonly terms: Float64Array;
+  /** Σ_slices |scale|·Σ q·max |m|, max over the slice. */
+  readonly peaks: Float64Array;
   /**
    * Σ |m| + Σ (|scale|·(q + 1) + |bias|)·(1 + |norm|·(1 + r) + r·|x|) + k with r the inverse root: how much an absolute error of one unit
    * in every operand, normed element and product can move an output.
@@ -32,6 +34,7 @@ export function normQmmQ4Reference(
   const loose = Float64Array.from(x, (value, i) => 1 + Math.abs(norm[i]!) * (1 + root) + root * Math.abs(value));
   const values = new Float64Array(n);
   const terms = new Float64Array(n);
+  const peaks = new Float64Array(n);
   const units = new Float64Array(n);
   for (let column = 0; column < n; column++) {
     let value = 0;
@@ -42,21 +45,26 @@ export function normQmmQ4Reference(
       const bias = bf16(biases, column * (k / 64) + Math.floor(slice / 2));
       let dot = 0;
       let sum = 0;
+      let codeSum = 0;
+      let peak = 0;
       for (let i = slice * 32; i < slice * 32 + 32; i++) {
         const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
         const input = normed[i]!;
         dot += code * input;
         sum += input;
+        codeSum += code;
+        peak = Math.max(peak, Math.abs(input));
         term += (Math.abs(scale) * code + Math.abs(bias)) * Math.abs(input);
         unit += Math.abs(input) + (Math.abs(scale) * (code + 1) + Math.abs(bias)) * loose[i]!;
       }
       value += scale * dot + bias * sum;
+      peaks[column]! += Math.abs(scale) * codeSum * peak;
     }
     values[column] = value;
     terms[column] = term;
     units[column] = unit;
   }
-  return { values, terms, units };
+  return { values, terms, peaks, units };
 }
 
 function bf16(pairs: Uint32Array, index: number): number {

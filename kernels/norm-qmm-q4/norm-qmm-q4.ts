@@ -1,6 +1,6 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { refuseUnless } from '../shared/refuse-unless.ts';
-import { inBlocks, NORM_STAGE_BYTES, outputsOf, splitConstants, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS } from '../shared/split-k.ts';
+import { inBlocks, NORM_STAGE_BYTES, outputsOf, splitConstants, SPLIT_BYTES, SPLIT_INCLUDES, SPLIT_LANES, SPLIT_VARIANTS } from '../shared/split-k.ts';
 
 /** One row: x and norm [k], W [n, k], y [n]. */
 export type NormQmmQ4Shape = Readonly<{ n: number; k: number; eps: number }>;
@@ -25,7 +25,7 @@ export const normQmmQ4: Kernel<NormQmmQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
-  includes: ['bf16', 'split-k', 'norm-stage'],
+  includes: [...SPLIT_INCLUDES, 'norm-stage'],
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k }) => {

@@ -1,9 +1,9 @@
 import type { Contents, Contract, ContractShape, Fill, FillKind } from '../contract.ts';
 import type { Random } from '../random.ts';
-import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
+import { FLUSH, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
 import { exactTable, plantClass, positiveTable, spreadTable, type Q4Table } from '../shared/q4-fill.ts';
-import { replaySplit, splitDepthRoundings, splitSpecRoundings } from '../shared/split-k-bounds.ts';
-import { SPLIT_VARIANTS } from '../shared/split-k.ts';
+import { fixedClasses, replaySplit, splitErrors, type SplitError } from '../shared/split-k-bounds.ts';
+import { SPLIT_FAMILIES } from '../shared/split-k.ts';
 import { qmmQ4AddReference } from './qmm-q4-add.reference.ts';
 import { qmmQ4Add, type QmmQ4AddShape } from './qmm-q4-add.ts';
 
@@ -45,12 +45,12 @@ export const contract: Contract<QmmQ4AddShape> = {
   kernel: qmmQ4Add,
   meaning:
     'out[c] = residual[c] + Σ_i x[i]·w[c, i] in float32 for one row x, w = scale·q + bias laid out as in qmm-q4, computed by slices of 32 as scale·Σ q·x + bias·Σ x: ' +
-    'NaN where an infinity meets a code of 0. k is a multiple of 64; others are refused.',
+    'in family split-k NaN where an infinity meets a code of 0, in family fixed wherever x has a NaN or an infinity. k is a multiple of 64; others are refused.',
   bounds:
-    'The product as qmm-q4’s family split-k has it, over terms |scale|·Σ q|x| + |bias|·Σ|x|; the sum with residual rounds once more, what is itself at most |out| and the product’s error. ' +
+    'The product as qmm-q4’s family has it, over terms |scale|·Σ q|x| + |bias|·Σ|x|, and peaks in family fixed; the sum with residual rounds once more, what is itself at most |out| and the product’s error. ' +
     'Spec: γ_{k/16+32}·terms·(1 + u) + u·|out| with u = 2⁻²³, any order of additions. Depth: γ_{20+2·ceil(k/1024)} with u = 2⁻²⁴ (shared/split-k-bounds.ts). ' +
     'Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k), and 2·2⁻¹²⁶ for residual and result.',
-  families: { 'split-k': Object.keys(SPLIT_VARIANTS) },
+  families: SPLIT_FAMILIES,
   shapes: [
     shape('served', 'smallest', 1, 64),
     shape('served', 'awkward', 77, 320),
@@ -72,22 +72,25 @@ export const contract: Contract<QmmQ4AddShape> = {
     classes('both infinities', 3),
     classes('subnormals', 5),
   ],
-  expect: (at, contents) => {
+  expect: (at, contents, family) => {
     const { x, codes, scales, biases, residual } = contents as Inputs;
-    const { values, terms, units } = qmmQ4AddReference(at, x, codes, scales, biases, residual);
-    const bound = (roundings: number, u: number): Float64Array =>
-      values.map((value, i) => gamma(roundings, u) * terms[i]! * (1 + u) + u * Math.abs(value) + (16 * units[i]! + 2) * FLUSH);
-    return {
-      out: { kind: 'bounded', values, spec: bound(splitSpecRoundings(at.k), U_SPEC), depth: bound(splitDepthRoundings(at.k), U_NEAREST) },
-    };
+    const { values, terms, peaks, units } = qmmQ4AddReference(at, x, codes, scales, biases, residual);
+    const { spec, depth } = splitErrors(family, at.k);
+    const bound = ({ relative, peak }: SplitError, u: number): Float64Array =>
+      values.map((value, i) => (relative * terms[i]! + peak * peaks[i]!) * (1 + u) + u * Math.abs(value) + (16 * units[i]! + 2) * FLUSH);
+    return { out: { kind: 'bounded', values: fixedClasses(family, values, x), spec: bound(spec, U_SPEC), depth: bound(depth, U_NEAREST) } };
   },
   sums: [
-    { name: 'slices 256', shape: { n: 64, k: 256 }, fill: 'stress', output: 'out', family: 'split-k', replay },
-    { name: 'slices 6144', shape: { n: 16, k: 6144 }, fill: 'stress', output: 'out', family: 'split-k', replay },
+    { name: 'slices 256', shape: { n: 64, k: 256 }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('split-k') },
+    { name: 'slices 6144', shape: { n: 16, k: 6144 }, fill: 'stress', output: 'out', family: 'split-k', replay: replay('split-k') },
+    { name: 'slices 256', shape: { n: 64, k: 256 }, fill: 'stress', output: 'out', family: 'fixed', replay: replay('fixed') },
+    { name: 'slices 6144', shape: { n: 16, k: 6144 }, fill: 'stress', output: 'out', family: 'fixed', replay: replay('fixed') },
   ],
 };
 
-function replay({ n, k }: QmmQ4AddShape, contents: Contents, round: (value: number) => number): Float64Array {
-  const { x, residual, ...table } = contents as Inputs;
-  return Float64Array.from({ length: n }, (_, column) => round(residual[column]! + replaySplit(x, 0, k, table, column, round)));
+function replay(family: string) {
+  return ({ n, k }: QmmQ4AddShape, contents: Contents, round: (value: number) => number): Float64Array => {
+    const { x, residual, ...table } = contents as Inputs;
+    return Float64Array.from({ length: n }, (_, column) => round(residual[column]! + replaySplit(family, { x, start: 0, k }, table, column, round)));
+  };
 }

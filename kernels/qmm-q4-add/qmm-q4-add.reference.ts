@@ -8,6 +8,8 @@ export interface QmmQ4AddReference {
   readonly values: Float64Array;
   /** Σ |scale|·Σ q|x| + |bias|·Σ |x|: the terms of the product. */
   readonly terms: Float64Array;
+  /** Σ_slices |scale|·Σ q·max |x|, max over the slice. */
+  readonly peaks: Float64Array;
   /** Σ |x| + Σ (|scale·q| + |bias| + |scale|) + k: how much an absolute error of one unit in every operand can move an output. */
   readonly units: Float64Array;
 }
@@ -24,6 +26,7 @@ export function qmmQ4AddReference(
   const { n, k } = shape;
   const values = new Float64Array(n);
   const terms = new Float64Array(n);
+  const peaks = new Float64Array(n);
   const units = new Float64Array(n);
   for (let column = 0; column < n; column++) {
     let value = 0;
@@ -34,21 +37,26 @@ export function qmmQ4AddReference(
       const bias = bf16(biases, column * (k / 64) + Math.floor(slice / 2));
       let dot = 0;
       let sum = 0;
+      let codeSum = 0;
+      let peak = 0;
       for (let i = slice * 32; i < slice * 32 + 32; i++) {
         const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
         const input = x[i]!;
         dot += code * input;
         sum += input;
+        codeSum += code;
+        peak = Math.max(peak, Math.abs(input));
         term += (Math.abs(scale) * code + Math.abs(bias)) * Math.abs(input);
         unit += Math.abs(input) + Math.abs(scale) * (code + 1) + Math.abs(bias);
       }
       value += scale * dot + bias * sum;
+      peaks[column]! += Math.abs(scale) * codeSum * peak;
     }
     values[column] = residual[column]! + value;
     terms[column] = term;
     units[column] = unit;
   }
-  return { values, terms, units };
+  return { values, terms, peaks, units };
 }
 
 function bf16(pairs: Uint32Array, index: number): number {

@@ -1,6 +1,6 @@
 import { packParams, type Kernel, type ParamSpec } from '../contract.ts';
 import { MAX_WORKGROUPS, refuseUnless } from '../shared/refuse-unless.ts';
-import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
+import { outputsOf, SPLIT_BYTES, SPLIT_INCLUDES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants } from '../shared/split-k.ts';
 
 /** One row: x [k], W [n, k], residual and out [n]. */
 export type QmmQ4AddShape = Readonly<{ n: number; k: number }>;
@@ -23,7 +23,7 @@ export const qmmQ4Add: Kernel<QmmQ4AddShape> = {
     { name: 'residual', access: 'read', type: 'f32' },
     { name: 'out', access: 'read_write', type: 'f32' },
   ],
-  includes: ['bf16', 'split-k'],
+  includes: SPLIT_INCLUDES,
   params: PARAMS,
   variants: Object.keys(SPLIT_VARIANTS),
   sizes: ({ n, k }) => {

@@ -1,8 +1,8 @@
 import type { Contents, Contract, ContractShape, Expected, Fill } from '../contract.ts';
 import { FLUSH, gamma, U_NEAREST, U_SPEC } from '../shared/bounds.ts';
 import { exactTable, plantClass, positiveTable, spreadTable, type Q4Table } from '../shared/q4-fill.ts';
-import { replaySplit, splitDepthRoundings, splitSpecRoundings } from '../shared/split-k-bounds.ts';
-import { SPLIT_VARIANTS } from '../shared/split-k.ts';
+import { fixedClasses, replaySplit, splitErrors, type SplitError } from '../shared/split-k-bounds.ts';
+import { SPLIT_FAMILIES } from '../shared/split-k.ts';
 import { qmmQ4Reference, qmmQ4Row, qmmQ4SplitReference } from './qmm-q4.reference.ts';
 import { qmmQ4, type QmmQ4Shape } from './qmm-q4.ts';
 
@@ -80,7 +80,7 @@ export const contract: Contract<QmmQ4Shape> = {
   meaning:
     'y[r, c] = Σ_i x[r, i]·w[c, i] in float32, w = scale·q + bias. q is the 4-bit code i mod 8, lowest nibble first, of word i/8 of row c; ' +
     'scale and bias are the bf16 values i/64 of row c, and the rows’ lists follow each other without padding. k is a multiple of 64; others are refused. ' +
-    'Family split-k has, by slices of 32, scale·Σ q·x + bias·Σ x: the same sum where x is finite and below 2⁹², NaN where an infinity meets a code of 0.',
+    'Families split-k and fixed have, by slices of 32, scale·Σ q·x + bias·Σ x: the same sum where x is finite and below 2⁹²; where not, split-k is NaN where an infinity meets a code of 0, and fixed everywhere.',
   bounds:
     'Spec: forming w costs two roundings (scale·q, + bias), the product one, and with any order of additions a term meets at most k − 1 more; ' +
     'so |err| ≤ γ_{k+2}·Σ|x|(|scale·q| + |bias|) with u = 2⁻²³, fused or not. Depth: scale·q is exact (8-bit times 4-bit significands), so w has ' +
@@ -88,8 +88,9 @@ export const contract: Contract<QmmQ4Shape> = {
     'weights and results that a driver may flush. ' +
     'Family split-k, over terms |scale|·Σ q|x| + |bias|·Σ|x|. Spec: a product with q, 31 additions in a slice, a product with scale or bias, and with any order the ' +
     'additions of k/16 summands: γ_{k/16+32} with u = 2⁻²³. Depth (shared/split-k-bounds.ts): γ_{20+2·ceil(k/1024)} with u = 2⁻²⁴; q·16^j, its differences and quotients by 16 are exact. ' +
-    'Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k).',
-  families: { 'serial-k': SERIAL, 'split-k': Object.keys(SPLIT_VARIANTS) },
+    'Family fixed rounds x to a unit, at most 2⁻²¹ of the largest of a slice, and adds q·x exactly: over peaks Σ_slices |scale|·Σ q·max|x|, 2⁻²¹ of them in spec and 2⁻²² in depth, besides the terms, ' +
+    'whose depth is γ_{15+2·ceil(k/1024)}. Flushing: 2⁻¹²⁶·16·(Σ|x| + Σ(|scale·q| + |bias| + |scale|) + k).',
+  families: { 'serial-k': SERIAL, ...SPLIT_FAMILIES },
   shapes: [
     served('smallest', 1, 1, 64),
     served('awkward', 3, 77, 320),
@@ -120,7 +121,7 @@ export const contract: Contract<QmmQ4Shape> = {
   ],
   fills: [spread, exact, stress, classes],
   expect: (shape, contents, family) => {
-    if (family === 'split-k') return { y: splitExpected(shape, contents) };
+    if (family !== 'serial-k') return { y: splitExpected(shape, contents, family) };
     const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
     const { values, terms, products, units } = qmmQ4Reference(shape, x, codes, scales, biases);
     const { k } = shape;
@@ -139,27 +140,34 @@ export const contract: Contract<QmmQ4Shape> = {
   sums: [
     { name: 'k sum 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
     { name: 'k sum 2048', shape: { rows: 2, n: 32, k: 2048 }, fill: 'stress', output: 'y', family: 'serial-k', replay },
-    { name: 'slices 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices },
-    { name: 'slices 6144', shape: { rows: 1, n: 32, k: 6144 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices },
+    { name: 'slices 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices('split-k') },
+    { name: 'slices 6144', shape: { rows: 1, n: 32, k: 6144 }, fill: 'stress', output: 'y', family: 'split-k', replay: replayBySlices('split-k') },
+    { name: 'slices 256', shape: { rows: 1, n: 64, k: 256 }, fill: 'stress', output: 'y', family: 'fixed', replay: replayBySlices('fixed') },
+    { name: 'slices 6144', shape: { rows: 1, n: 32, k: 6144 }, fill: 'stress', output: 'y', family: 'fixed', replay: replayBySlices('fixed') },
   ],
 };
 
-function splitExpected(shape: QmmQ4Shape, contents: Contents): Expected {
+function splitExpected(shape: QmmQ4Shape, contents: Contents, family: string): Expected {
   const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
-  const { values, terms, units } = qmmQ4SplitReference(shape, x, codes, scales, biases);
-  const bound = (relative: number): Float64Array => terms.map((term, i) => relative * term + 16 * FLUSH * units[i]!);
-  return {
-    kind: 'bounded',
-    values,
-    spec: bound(gamma(splitSpecRoundings(shape.k), U_SPEC)),
-    depth: bound(gamma(splitDepthRoundings(shape.k), U_NEAREST)),
-  };
+  const { values, terms, peaks, units } = qmmQ4SplitReference(shape, x, codes, scales, biases);
+  const { spec, depth } = splitErrors(family, shape.k);
+  const bound = ({ relative, peak }: SplitError): Float64Array => terms.map((term, i) => relative * term + peak * peaks[i]! + 16 * FLUSH * units[i]!);
+  const { n, k } = shape;
+  for (let row = 0; row < shape.rows; row++) {
+    const at = values.subarray(row * n, row * n + n);
+    at.set(fixedClasses(family, at, x.subarray(row * k, row * k + k)));
+  }
+  return { kind: 'bounded', values, spec: bound(spec), depth: bound(depth) };
 }
 
-/** y of family split-k with the sums kept in another accumulator. */
-function replayBySlices({ rows, n, k }: QmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array {
-  const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
-  return Float64Array.from({ length: rows * n }, (_, i) => replaySplit(x, Math.floor(i / n) * k, k, { codes, scales, biases }, i % n, round));
+/** y of a family by slices with the sums kept in another accumulator. */
+function replayBySlices(family: string) {
+  return ({ rows, n, k }: QmmQ4Shape, contents: Contents, round: (value: number) => number): Float64Array => {
+    const { x, codes, scales, biases } = contents as Record<'codes' | 'scales' | 'biases', Uint32Array> & { x: Float32Array };
+    return Float64Array.from({ length: rows * n }, (_, i) =>
+      replaySplit(family, { x, start: Math.floor(i / n) * k, k }, { codes, scales, biases }, i % n, round),
+    );
+  };
 }
 
 /** y with the sum kept in another accumulator: float32 weights, products added one by one from 0. */

@@ -1,10 +1,8 @@
 import type { Control } from '../contract.ts';
-import { SPLIT_VARIANTS } from '../shared/split-k.ts';
-
-const HALVES = Object.keys(SPLIT_VARIANTS).filter((name) => SPLIT_VARIANTS[name]!.halves);
 
 /** What family split-k computes lies in an include. */
 const SPLIT = 'shared/split-k.wgsl';
+const FLOATS = 'shared/split-float.wgsl';
 
 export const controls: readonly Control[] = [
   {
@@ -123,7 +121,7 @@ export const controls: readonly Control[] = [
     name: 'split: last high half is the low one',
     gate: 3,
     family: 'split-k',
-    file: SPLIT,
+    file: FLOATS,
     find: '  return low_codes(word >> 16u, exponent);',
     replace: '  return low_codes(word, exponent);',
   },
@@ -142,16 +140,16 @@ export const controls: readonly Control[] = [
     gate: 3,
     family: 'split-k',
     file: SPLIT,
-    find: 'let at = stage * STAGED / 4u + lane;',
-    replace: 'let at = lane;',
+    find: 'let at = stage * STAGED / 4u + 2u * lane;',
+    replace: 'let at = 2u * lane;',
   },
   {
     name: 'split: one variant adds in another order',
     gate: 2,
     family: 'split-k',
-    file: SPLIT,
-    find: 'made.y = add_slice(made.y, s1, (at + slices) >> 1u, p1, total);',
-    replace: 'made.y += add_slice(0.0, s1, (at + slices) >> 1u, p1, total);',
+    file: FLOATS,
+    find: 'made.y = add_slice(made.y, s1, (at + slices) >> 1u, horner(p1), total);',
+    replace: 'made.y += add_slice(0.0, s1, (at + slices) >> 1u, horner(p1), total);',
   },
   {
     name: 'split: third output has the second one’s weights',
@@ -160,30 +158,6 @@ export const controls: readonly Control[] = [
     file: SPLIT,
     find: 'held.a2 = load_slice(a + 2u * slices,',
     replace: 'held.a2 = load_slice(a + slices,',
-  },
-  {
-    name: 'split: x of halves in one unit at every place',
-    gate: 3,
-    variants: HALVES,
-    file: SPLIT,
-    find: 'vec4<u32>(0x4b800000u, 0x4b800000u, 0x4f800000u, 0x4f800000u)',
-    replace: 'vec4<u32>(0x4b800000u)',
-  },
-  {
-    name: 'split: bias of halves times x in its unit',
-    gate: 3,
-    variants: HALVES,
-    file: SPLIT,
-    find: 'vec4<f32>(0x1p-24, 0x1p-24, 0x1p-32, 0x1p-32)',
-    replace: 'vec4<f32>(1.0)',
-  },
-  {
-    name: 'split: third code of halves is the first',
-    gate: 3,
-    variants: HALVES,
-    file: SPLIT,
-    find: '      unpack2x16float(next & 0x000f000fu).x,',
-    replace: '      unpack2x16float(word & 0x000f000fu).x,',
   },
   {
     name: 'split: sums of the lanes in fp16',

@@ -79,7 +79,7 @@ export function qmmQ4Reference(
 /**
  * The same product by slices of 32 elements, which have one scale and one bias: Σ_slices scale·Σ q·x + bias·Σ x. Of finite numbers it
  * is the same sum; where x is not finite it is another: ∞ at a code of 0 is NaN here, and ±∞ by the sign of bias in `qmmQ4Reference`.
- * @returns y [rows, n]; `terms` as above; `units` Σ |x| + Σ (|scale·q| + |bias| + |scale|) + k.
+ * @returns y [rows, n]; `terms` as above; `peaks` Σ_slices |scale|·Σ q·max |x|, max over the slice; `units` Σ |x| + Σ (|scale·q| + |bias| + |scale|) + k.
  */
 export function qmmQ4SplitReference(
   shape: Readonly<{ rows: number; n: number; k: number }>,
@@ -87,10 +87,11 @@ export function qmmQ4SplitReference(
   codes: Uint32Array,
   scales: Uint32Array,
   biases: Uint32Array,
-): Pick<QmmQ4Reference, 'values' | 'terms' | 'units'> {
+): Pick<QmmQ4Reference, 'values' | 'terms' | 'units'> & { readonly peaks: Float64Array } {
   const { rows, n, k } = shape;
   const values = new Float64Array(rows * n);
   const terms = new Float64Array(rows * n);
+  const peaks = new Float64Array(rows * n);
   const units = new Float64Array(rows * n).fill(k);
   for (let column = 0; column < n; column++) {
     for (let slice = 0; slice < k / 32; slice++) {
@@ -102,6 +103,7 @@ export function qmmQ4SplitReference(
         let dotSize = 0;
         let sumSize = 0;
         let codeSum = 0;
+        let peak = 0;
         for (let i = slice * 32; i < slice * 32 + 32; i++) {
           const code = (codes[column * (k / 8) + Math.floor(i / 8)]! >>> (4 * (i % 8))) & 15;
           const input = x[row * k + i]!;
@@ -110,15 +112,17 @@ export function qmmQ4SplitReference(
           dotSize += code * Math.abs(input);
           sumSize += Math.abs(input);
           codeSum += code;
+          peak = Math.max(peak, Math.abs(input));
         }
         const out = row * n + column;
         values[out]! += scale * dot + bias * sum;
         terms[out]! += Math.abs(scale) * dotSize + Math.abs(bias) * sumSize;
+        peaks[out]! += Math.abs(scale) * codeSum * peak;
         units[out]! += sumSize + Math.abs(scale) * (codeSum + 32) + 32 * Math.abs(bias);
       }
     }
   }
-  return { values, terms, units };
+  return { values, terms, peaks, units };
 }
 
 function bf16(pairs: Uint32Array, index: number): number {

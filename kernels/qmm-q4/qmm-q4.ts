@@ -1,6 +1,6 @@
 import { LaunchRefused, packParams, type Kernel, type Launch, type ParamSpec } from '../contract.ts';
 import { foldGrid } from '../shared/grid.ts';
-import { outputsOf, SPLIT_BYTES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants, type SplitVariant } from '../shared/split-k.ts';
+import { outputsOf, SPLIT_BYTES, SPLIT_INCLUDES, SPLIT_LANES, SPLIT_VARIANTS, splitConstants, type SplitVariant } from '../shared/split-k.ts';
 
 export type QmmQ4Shape = Readonly<{ rows: number; n: number; k: number }>;
 
@@ -47,7 +47,7 @@ export const qmmQ4: Kernel<QmmQ4Shape> = {
     { name: 'biases', access: 'read', type: 'u32' },
     { name: 'y', access: 'read_write', type: 'f32' },
   ],
-  includes: ['linear-group', 'bf16', 'split-k', 'q4-tile'],
+  includes: ['linear-group', ...SPLIT_INCLUDES, 'q4-tile'],
   params: PARAMS,
   variants: Object.keys(VARIANTS),
   sizes: ({ rows, n, k }) => {

@@ -9,22 +9,27 @@ fn add_squares(sum: f32, v: vec4<f32>) -> f32 {
   return fma(v.w, v.w, fma(v.z, v.z, fma(v.y, v.y, fma(v.x, v.x, sum))));
 }
 
+// The norm's weights of a lane's share of a stage.
 fn share_of_norm(k: u32, stage: u32, lane: u32) -> Share {
-  let at = stage * STAGED / 4u + lane;
+  let at = stage * STAGED / 4u + 2u * lane;
   let last = k / 4u - 1u;
-  var share: Share;
-  share.a = norm_vec4[min(at, last)];
-  share.b = norm_vec4[min(at + SPLIT_LANES, last)];
-  return share;
+  return Share(norm_vec4[min(at, last)], norm_vec4[min(at + 1u, last)]);
 }
 
-// 1 / sqrt(mean of squares + eps) of the row whose first share is `first`.
+// Vectors lane and lane + SPLIT_LANES of a stage of x, whose squares the lane adds.
+fn squared_by(k: u32, stage: u32, lane: u32) -> Share {
+  let at = stage * STAGED / 4u + lane;
+  let last = k / 4u - 1u;
+  return Share(x_vec4[min(at, last)], x_vec4[min(at + SPLIT_LANES, last)]);
+}
+
+// 1 / sqrt(mean of squares + eps) of the row; `first` is what the lane adds of its first stage.
 fn norm_scale(first: Share, k: u32, eps: f32, lane: u32) -> f32 {
   var share = first;
   var sum = 0.0;
   for (var stage = 0u; stage < STAGES; stage++) {
     if (stage > 0u) {
-      share = share_of_x(0u, k, stage, lane);
+      share = squared_by(k, stage, lane);
     }
     let at = stage * STAGED / 4u + lane;
     if (at < k / 4u) {

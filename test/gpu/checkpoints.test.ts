@@ -35,7 +35,7 @@ interface Decoded {
   readonly parts: number;
 }
 
-const plain = { qmm: 'scalar', qmmPrompt: 'tile-rows', gdnPrompt: 'token-loop', sdpa: 'whole', fused: false } as const;
+const plain = { qmm: 'scalar', qmmPrompt: 'tile-rows', gdnPrompt: 'token-loop', sdpa: 'whole', fusion: 'off' } as const;
 
 async function decode(
   folder: string,
@@ -150,8 +150,12 @@ describe('an awkward checkpoint', () => {
     expect(worst).toBeLessThan(1e-3);
     // Five query heads a key-value head, past the four of one workgroup of sdpa-split; the last keys lie in a second chunk.
     const chain = await decode(folder, prompt, 16, undefined, { ...plain, qmm: 'split', sdpa: 'split' });
-    const fused = await decode(folder, prompt, 16, undefined, { ...plain, fused: true });
+    const fused = await decode(folder, prompt, 16, undefined, { ...plain, fusion: 'on' });
     expect([fused.ids, fused.digest]).toEqual([chain.ids, chain.digest]);
     expect(fused.ids.slice(0, 4)).toEqual(decoded.ids);
+    const fixedChain = await decode(folder, prompt, 4, undefined, { ...plain, qmm: 'fixed', sdpa: 'split' });
+    const fixed = await decode(folder, prompt, 4, undefined, { ...plain, fusion: 'fixed' });
+    expect([fixed.ids, fixed.digest]).toEqual([fixedChain.ids, fixedChain.digest]);
+    expect(fixed.ids).toEqual(decoded.ids);
   }, 600_000);
 });

@@ -136,17 +136,24 @@ describe.each(found.map((adapter) => [adapter.name, adapter] as const))('%s', (_
     expect(chunked.counters.submits).toEqual({ prompt: 3, upload: 2, token: 3 });
   }, 600_000);
 
-  it('gives one digest for every variant of family split-k, and for a token in fused kernels', async () => {
-    const short = ['--prompt', 'unicode', '--steps', '3'];
-    const settings = ['split', 'split-2', 'split-4'].map((qmm) => ['--set', `qmm=${qmm}`, '--set', 'sdpa=split']);
-    const digests: string[] = [];
-    for (const given of [...settings, ['--set', 'fusion=on']]) {
-      const record = await decode(adapter, [...short, ...given]);
-      expect([given, record.checksumsMatch, record.ids.slice(0, 3)]).toEqual([given, true, goldenOf('unicode').ids.slice(0, 3)]);
-      digests.push(record.digest);
-    }
-    expect(new Set(digests).size).toBe(1);
-  }, 600_000);
+  it.each([
+    ['split-k', 'on'],
+    ['fixed', 'fixed'],
+  ] as const)(
+    'gives one digest for every variant of family %s, and for a token in its fused kernels',
+    async (family, fusion) => {
+      const short = ['--prompt', 'unicode', '--steps', '3'];
+      const settings = qmmContract.families[family]!.map((qmm) => ['--set', `qmm=${qmm}`, '--set', 'sdpa=split']);
+      const digests: string[] = [];
+      for (const given of [...settings, ['--set', `fusion=${fusion}`]]) {
+        const record = await decode(adapter, [...short, ...given]);
+        expect([given, record.checksumsMatch, record.ids.slice(0, 3)]).toEqual([given, true, goldenOf('unicode').ids.slice(0, 3)]);
+        digests.push(record.digest);
+      }
+      expect(new Set(digests).size).toBe(1);
+    },
+    600_000,
+  );
 });
 
 describe('refusals', () => {

@@ -38,8 +38,10 @@ function table(random: Random, rows: number, k: number): Q4Table {
   );
 }
 
-async function product(x: TypedArray, n: number, k: number, weights: Q4Table): Promise<TypedArray> {
-  return (await runLaunch(gpu, qmmQ4, { rows: 1, n, k }, 'split', { x, ...weights }))['y']!;
+/** The unfused product of a variant's family. */
+async function product(variant: string, x: TypedArray, n: number, k: number, weights: Q4Table): Promise<TypedArray> {
+  const chain = SPLIT_VARIANTS[variant]!.family === 'fixed' ? 'fixed' : 'split';
+  return (await runLaunch(gpu, qmmQ4, { rows: 1, n, k }, chain, { x, ...weights }))['y']!;
 }
 
 async function normed(x: Float32Array, weight: Float32Array): Promise<TypedArray> {
@@ -58,26 +60,26 @@ function rowsOf({ codes, scales, biases }: Q4Table, first: number, n: number, k:
 }
 
 describe.each(cases)('$n outputs of $k', ({ n, k }) => {
-  it.each(variants)('norm-qmm-q4/%s gives the bits of rms-norm, then qmm-q4/split', async (variant) => {
+  it.each(variants)('norm-qmm-q4/%s gives the bits of rms-norm, then its family’s qmm-q4', async (variant) => {
     const random = new Random(n + k);
     const x = uniform(random, k, 3);
     const norm = uniform(random, k, 2);
     const weights = table(random, n, k);
     const fused = await runLaunch(gpu, normQmmQ4, { n, k, eps }, variant, { x, norm, ...weights });
-    expect(words(fused['y']!)).toEqual(words(await product(await normed(x, norm), n, k, weights)));
+    expect(words(fused['y']!)).toEqual(words(await product(variant, await normed(x, norm), n, k, weights)));
   });
 
-  it.each(variants)('qmm-q4-add/%s gives the bits of qmm-q4/split, then residual-add', async (variant) => {
+  it.each(variants)('qmm-q4-add/%s gives the bits of its family’s qmm-q4, then residual-add', async (variant) => {
     const random = new Random(n * k);
     const x = uniform(random, k, 3);
     const residual = uniform(random, n, 2);
     const weights = table(random, n, k);
     const fused = await runLaunch(gpu, qmmQ4Add, { n, k }, variant, { x, residual, ...weights });
-    const chain = await runLaunch(gpu, residualAdd, { count: n }, undefined, { a: residual, b: await product(x, n, k, weights) });
+    const chain = await runLaunch(gpu, residualAdd, { count: n }, undefined, { a: residual, b: await product(variant, x, n, k, weights) });
     expect(words(fused['out']!)).toEqual(words(chain['out']!));
   });
 
-  it.each(variants)('norm-gate-up-q4/%s gives the bits of rms-norm, two of qmm-q4/split, and silu-mul', async (variant) => {
+  it.each(variants)('norm-gate-up-q4/%s gives the bits of rms-norm, two of its family’s qmm-q4, and silu-mul', async (variant) => {
     const random = new Random(2 * n + k);
     const x = uniform(random, k, 3);
     const norm = uniform(random, k, 2);
@@ -85,8 +87,8 @@ describe.each(cases)('$n outputs of $k', ({ n, k }) => {
     const weights = table(random, upRow + n, k);
     const fused = await runLaunch(gpu, normGateUpQ4, { n, k, upRow, eps }, variant, { x, norm, ...weights });
     const m = await normed(x, norm);
-    const gate = await product(m, n, k, rowsOf(weights, 0, n, k));
-    const up = await product(m, n, k, rowsOf(weights, upRow, n, k));
+    const gate = await product(variant, m, n, k, rowsOf(weights, 0, n, k));
+    const up = await product(variant, m, n, k, rowsOf(weights, upRow, n, k));
     const chain = await runLaunch(gpu, siluMul, { rows: 1, n, stride: n, upOffset: 0 }, undefined, { gate, up });
     expect(words(fused['out']!)).toEqual(words(chain['out']!));
   });
