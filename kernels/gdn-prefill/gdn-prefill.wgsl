@@ -1,7 +1,7 @@
 // The recurrence of one value dimension j is independent of every other, so 8 lanes keep row j of a head's state in registers
-// and walk the tokens; a workgroup holds 8 such rows. Lane l owns elements l, l+8, … of the row.
-// Reduction, twice a token (S·k and S·q): ceil(dk/8) products a lane in rising order, then 8 partial sums in rising lane order,
-// added by every lane alike. Depth: ceil(dk/8) + 8. The state itself gathers 3 roundings an element a token (decay, product, sum).
+// and walk the tokens; a workgroup holds 8 such rows. Lane l owns vectors l, l+8, … of four elements of the row.
+// Reduction, twice a token (S·k and S·q): 4·ceil(dk/32) products a lane in rising order, then 8 partial sums in rising lane order,
+// added by every lane alike. Depth: 4·ceil(dk/32) + 8. The state itself gathers 3 roundings an element a token (decay, product, sum).
 struct Params {
   rows: u32,
   kHeads: u32,
@@ -30,6 +30,11 @@ const SLOTS = 32u; // DK ≤ LANES · SLOTS
 var<workgroup> recalled: array<f32, PARTS>;
 var<workgroup> answers: array<f32, PARTS>;
 
+// Element `t` of those that a lane owns.
+fn element(t: u32, lane: u32) -> u32 {
+  return (t / 4u * LANES + lane) * 4u + t % 4u;
+}
+
 @compute @workgroup_size(LANES, COLUMNS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local: vec3u) {
   let lane = local.x;
@@ -42,8 +47,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 
   var row: array<f32, SLOTS>;
   if (held) {
-    for (var t = 0u; t * LANES + lane < DK; t++) {
-      row[t] = state[stateBase + t * LANES + lane];
+    for (var t = 0u; element(t, lane) < DK; t++) {
+      row[t] = state[stateBase + element(t, lane)];
     }
   }
 
@@ -53,9 +58,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     let decay = exp(g[gate]);
 
     var recall = 0.0;
-    for (var t = 0u; t * LANES + lane < DK; t++) {
+    for (var t = 0u; element(t, lane) < DK; t++) {
       row[t] *= decay;
-      recall = fma(row[t], k[keyBase + t * LANES + lane], recall);
+      recall = fma(row[t], k[keyBase + element(t, lane)], recall);
     }
     recalled[first + lane] = recall;
     workgroupBarrier();
@@ -70,9 +75,9 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
     }
     let delta = beta[gate] * (value - old);
     var answer = 0.0;
-    for (var t = 0u; t * LANES + lane < DK; t++) {
-      row[t] = fma(delta, k[keyBase + t * LANES + lane], row[t]);
-      answer = fma(row[t], q[keyBase + t * LANES + lane], answer);
+    for (var t = 0u; element(t, lane) < DK; t++) {
+      row[t] = fma(delta, k[keyBase + element(t, lane)], row[t]);
+      answer = fma(row[t], q[keyBase + element(t, lane)], answer);
     }
     answers[first + lane] = answer;
     workgroupBarrier();
@@ -86,8 +91,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
   }
 
   if (held) {
-    for (var t = 0u; t * LANES + lane < DK; t++) {
-      state[stateBase + t * LANES + lane] = row[t];
+    for (var t = 0u; element(t, lane) < DK; t++) {
+      state[stateBase + element(t, lane)] = row[t];
     }
   }
 }

@@ -90,7 +90,7 @@ export const gdnStep: Kernel<GdnStepShape> = {
       params: packParams(PARAMS, { kHeads, vHeads, zOffset, aOffset, bOffset, scale: dk ** -0.5, l2Eps: L2_EPS, eps }),
       workgroups: [kHeads, 1, 1],
       workgroupSize: [256, 1, 1],
-      workgroupBytes: 4 * (5 * 128 + 16 + 2 * 1024 + 2),
+      workgroupBytes: 4 * (4 * 128 + 16 + 2 * 1024 + 2),
     };
   },
 };

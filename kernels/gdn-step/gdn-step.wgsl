@@ -3,8 +3,8 @@
 // so that their chain gives the same bits; their trees are added by fewer lanes at once, which changes no sum.
 //
 // One workgroup a key head, with all value heads that read it: so a channel's convolution state belongs to one lane. State rows are
-// loaded before anything is waited for. 8 lanes hold row j of a head's state, 32 rows at a time; lane l owns elements l, l + 8, …, which
-// a matrix holds in rising order: what is not a plain value, a compiler may put into memory.
+// loaded before anything is waited for. 8 lanes hold row j of a head's state, 32 rows at a time; lane l owns vectors l, l + 8, … of four
+// elements, which a matrix holds in rising order: what is not a plain value, a compiler may put into memory.
 struct Params {
   kHeads: u32,
   vHeads: u32,
@@ -25,6 +25,9 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> out: array<f32>;
 @group(0) @binding(7) var<uniform> params: Params;
 
+// The same buffer, sixteen bytes a load or store.
+@group(0) @binding(5) var<storage, read_write> state_vec4: array<vec4<f32>>;
+
 override DK: u32;
 override DV: u32;
 override TAPS: u32; // 2, 3 or 4
@@ -32,14 +35,14 @@ const LANES = 256u;
 const PARTS = 8u; // lanes a state row
 const AT_ONCE = 32u; // state rows: LANES / PARTS; DV ≤ 4 · AT_ONCE, DK a multiple of 32 up to 128
 
-var<workgroup> queries: array<array<f32, 8>, 16>; // by eights of elements
-var<workgroup> keys: array<array<f32, 8>, 16>;
+// Before their norms; by fours of elements.
+var<workgroup> queries: array<array<f32, 4>, 32>;
+var<workgroup> keys: array<array<f32, 4>, 32>;
 var<workgroup> values: array<f32, 128>;
 var<workgroup> squares: array<array<array<f32, 8>, 8>, 2>; // of q and of k by eights of 64 lanes; later of answers
 var<workgroup> branches: array<array<f32, 8>, 2>;
 var<workgroup> recalled: array<array<f32, 8>, 128>; // 128 rows of 8 parts
 var<workgroup> answered: array<array<f32, 8>, 128>;
-var<workgroup> answers: array<f32, 128>;
 // g and beta of one value head. They pass through memory as in the chain: with exp(−exp(a)·s) in one expression Mesa multiplies s by
 // log2(e) first, which rounds otherwise.
 var<workgroup> made: array<f32, 2>;
@@ -108,58 +111,55 @@ fn parts_answered(row: u32) -> f32 {
   return ((((((answered[row][0] + answered[row][1]) + answered[row][2]) + answered[row][3]) + answered[row][4]) + answered[row][5]) + answered[row][6]) + answered[row][7];
 }
 
-// Sixteen elements of one row from `base` on, eight apart; those past DK are not read.
+// Four vectors of one row from `base` on, eight apart; those past DK are not read.
 fn load_row(base: u32) -> mat4x4<f32> {
   var held = mat4x4<f32>();
-  held[0] = vec4<f32>(state[base], state[base + 8u], state[base + 16u], state[base + 24u]);
+  held[0] = state_vec4[base];
   if (DK > 32u) {
-    held[1] = vec4<f32>(state[base + 32u], state[base + 40u], state[base + 48u], state[base + 56u]);
+    held[1] = state_vec4[base + 8u];
   }
   if (DK > 64u) {
-    held[2] = vec4<f32>(state[base + 64u], state[base + 72u], state[base + 80u], state[base + 88u]);
+    held[2] = state_vec4[base + 16u];
   }
   if (DK > 96u) {
-    held[3] = vec4<f32>(state[base + 96u], state[base + 104u], state[base + 112u], state[base + 120u]);
+    held[3] = state_vec4[base + 24u];
   }
   return held;
-}
-
-fn store_four(base: u32, four: vec4<f32>) {
-  state[base] = four.x;
-  state[base + 8u] = four.y;
-  state[base + 16u] = four.z;
-  state[base + 24u] = four.w;
 }
 
 fn store_row(base: u32, held: mat4x4<f32>) {
-  store_four(base, held[0]);
+  state_vec4[base] = held[0];
   if (DK > 32u) {
-    store_four(base + 32u, held[1]);
+    state_vec4[base + 8u] = held[1];
   }
   if (DK > 64u) {
-    store_four(base + 64u, held[2]);
+    state_vec4[base + 16u] = held[2];
   }
   if (DK > 96u) {
-    store_four(base + 96u, held[3]);
+    state_vec4[base + 24u] = held[3];
   }
 }
 
-fn key_row(part: u32) -> mat4x4<f32> {
-  var held = mat4x4<f32>();
-  held[0] = vec4<f32>(keys[0][part], keys[1][part], keys[2][part], keys[3][part]);
-  held[1] = vec4<f32>(keys[4][part], keys[5][part], keys[6][part], keys[7][part]);
-  held[2] = vec4<f32>(keys[8][part], keys[9][part], keys[10][part], keys[11][part]);
-  held[3] = vec4<f32>(keys[12][part], keys[13][part], keys[14][part], keys[15][part]);
-  return held;
+fn keys_at(vector: u32) -> vec4<f32> {
+  return vec4<f32>(keys[vector][0], keys[vector][1], keys[vector][2], keys[vector][3]);
 }
 
-fn query_row(part: u32) -> mat4x4<f32> {
-  var held = mat4x4<f32>();
-  held[0] = vec4<f32>(queries[0][part], queries[1][part], queries[2][part], queries[3][part]);
-  held[1] = vec4<f32>(queries[4][part], queries[5][part], queries[6][part], queries[7][part]);
-  held[2] = vec4<f32>(queries[8][part], queries[9][part], queries[10][part], queries[11][part]);
-  held[3] = vec4<f32>(queries[12][part], queries[13][part], queries[14][part], queries[15][part]);
-  return held;
+fn queries_at(vector: u32) -> vec4<f32> {
+  return vec4<f32>(queries[vector][0], queries[vector][1], queries[vector][2], queries[vector][3]);
+}
+
+// What a lane's vectors meet, normed.
+fn key_row(part: u32, root: f32) -> mat4x4<f32> {
+  return mat4x4<f32>(keys_at(part) * root, keys_at(part + 8u) * root, keys_at(part + 16u) * root, keys_at(part + 24u) * root);
+}
+
+fn query_row(part: u32, root: f32) -> mat4x4<f32> {
+  return mat4x4<f32>(
+    queries_at(part) * root * params.scale,
+    queries_at(part + 8u) * root * params.scale,
+    queries_at(part + 16u) * root * params.scale,
+    queries_at(part + 24u) * root * params.scale
+  );
 }
 
 // Four products, one after the other.
@@ -203,13 +203,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let part = lane % PARTS;
   let row = lane / PARTS;
 
+  var ofQuery = 0.0;
+  var ofKey = 0.0;
   for (var v = 0u; v < ratio; v++) {
     let head = keyHead * ratio + v;
     // Rows past DV are the last: they are neither written nor counted.
-    let base0 = (head * DV + min(row, DV - 1u)) * DK + part;
-    let base1 = (head * DV + min(row + AT_ONCE, DV - 1u)) * DK + part;
-    let base2 = (head * DV + min(row + 2u * AT_ONCE, DV - 1u)) * DK + part;
-    let base3 = (head * DV + min(row + 3u * AT_ONCE, DV - 1u)) * DK + part;
+    let base0 = (head * DV + min(row, DV - 1u)) * DK / 4u + part;
+    let base1 = (head * DV + min(row + AT_ONCE, DV - 1u)) * DK / 4u + part;
+    let base2 = (head * DV + min(row + 2u * AT_ONCE, DV - 1u)) * DK / 4u + part;
+    let base3 = (head * DV + min(row + 3u * AT_ONCE, DV - 1u)) * DK / 4u + part;
     var held0 = load_row(base0);
     var held1 = mat4x4<f32>();
     var held2 = mat4x4<f32>();
@@ -244,9 +246,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if (v == 0u && i < DK) {
       let convolved = convolve(column, own, channels);
       if (lane < 128u) {
-        queries[i / 8u][i % 8u] = convolved;
+        queries[i / 4u][i % 4u] = convolved;
       } else {
-        keys[i / 8u][i % 8u] = convolved;
+        keys[i / 4u][i % 4u] = convolved;
       }
     }
     if (lane < DV) {
@@ -261,9 +263,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       if (lane < 128u) {
         var sum = 0.0;
         for (var i = lane % 64u; i < DK; i += 64u) {
-          var value = keys[i / 8u][i % 8u];
+          var value = keys[i / 4u][i % 4u];
           if (lane < 64u) {
-            value = queries[i / 8u][i % 8u];
+            value = queries[i / 4u][i % 4u];
           }
           sum = fma(value, value, sum);
         }
@@ -274,18 +276,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         branches[lane / 8u][lane % 8u] = branch(lane / 8u, lane % 8u);
       }
       workgroupBarrier();
-      let ofQuery = inverseSqrt(trunk(0u) + params.l2Eps);
-      let ofKey = inverseSqrt(trunk(1u) + params.l2Eps);
-      if (lane < DK) {
-        queries[lane / 8u][lane % 8u] = queries[lane / 8u][lane % 8u] * ofQuery * params.scale;
-        keys[lane / 8u][lane % 8u] = keys[lane / 8u][lane % 8u] * ofKey;
-      }
-      workgroupBarrier();
+      ofQuery = inverseSqrt(trunk(0u) + params.l2Eps);
+      ofKey = inverseSqrt(trunk(1u) + params.l2Eps);
     }
 
     let decay = exp(made[0]);
     let beta = made[1];
-    let key = key_row(part);
+    let key = key_row(part, ofKey);
     held0 = decayed(held0, decay);
     held1 = decayed(held1, decay);
     held2 = decayed(held2, decay);
@@ -295,7 +292,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     recalled[row + 2u * AT_ONCE][part] = add_row(held2, key);
     recalled[row + 3u * AT_ONCE][part] = add_row(held3, key);
     workgroupBarrier();
-    let query = query_row(part);
+    let query = query_row(part, ofQuery);
     held0 = written(held0, key, beta * (values[row] - parts_recalled(row)));
     answered[row][part] = add_row(held0, query);
     if (row < DV) {
@@ -317,14 +314,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       store_row(base3, held3);
     }
     workgroupBarrier();
+    var answer = 0.0;
     if (lane < DV) {
-      answers[lane] = parts_answered(lane);
+      answer = parts_answered(lane);
     }
-    workgroupBarrier();
     if (lane < 64u) {
-      var sum = 0.0;
-      for (var i = lane; i < DV; i += 64u) {
-        sum = fma(answers[i], answers[i], sum);
+      var sum = fma(answer, answer, 0.0);
+      if (lane + 64u < DV) {
+        let far = parts_answered(lane + 64u);
+        sum = fma(far, far, sum);
       }
       squares[0][lane / 8u][lane % 8u] = sum;
     }
@@ -335,8 +333,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if (lane < DV) {
       let factor = inverseSqrt(trunk(0u) / f32(DV) + params.eps);
-      out[head * DV + lane] = answers[lane] * factor * scaling * (z * sigmoid(z));
+      out[head * DV + lane] = answer * factor * scaling * (z * sigmoid(z));
     }
-    // No barrier: `answers` and `branches`, which lanes may still be reading, the next value head writes only after barriers of its own.
+    // No barrier: `branches`, which lanes may still be reading, the next value head writes only after barriers of its own.
   }
 }

@@ -23,7 +23,7 @@ const LANES = 8;
 
 /** Roundings on the shaders' longest path of a dot of `dk` products: the product, a lane's additions, the lanes. */
 export function dotDepth(dk: number): number {
-  return Math.ceil(dk / LANES) + LANES;
+  return 4 * Math.ceil(dk / (4 * LANES)) + LANES;
 }
 
 function fill(
@@ -183,7 +183,10 @@ export function deltaRuleReplay(
   const state = new Float64Array(vHeads * dv * dk);
   const sum = (term: (i: number) => number): number => {
     const lanes = new Float64Array(LANES);
-    for (let i = 0; i < dk; i++) lanes[i % LANES] = round(lanes[i % LANES]! + term(i));
+    for (let i = 0; i < dk; i++) {
+      const lane = Math.floor(i / 4) % LANES;
+      lanes[lane] = round(lanes[lane]! + term(i));
+    }
     return lanes.reduce((a, b) => round(a + b));
   };
   for (let row = 0; row < vHeads * dv; row++) {
