@@ -97,9 +97,10 @@ async function runSteps(
   };
   send(0);
   for (let step = 1; step < steps; step++) {
-    // The first token is on its way before the prompt's id is here: it takes that id from the device.
-    if (inFlight.length === depth) await arrive();
+    // A token takes the id before it from the device, so it is recorded while the device computes; once an earlier one's slot is free, it is
+    // only submitted. Recorded after the wait, 0.5 ms of host time stood between two tokens of 1 ms (H200).
     decoder.recordToken(stream, step);
+    if (inFlight.length === depth) await arrive();
     send(step);
   }
   while (inFlight.length > 0) await arrive();

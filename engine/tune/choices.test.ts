@@ -84,6 +84,11 @@ describe('Choices', () => {
 });
 
 describe('fastest', () => {
+  it('goes by the best round, not by the median', () => {
+    const disturbed = { ...measured('vec4', 1), ms: 4 };
+    expect(fastest('scalar', [measured('scalar', 2), disturbed], 0.02)).toBe('vec4');
+  });
+
   it('keeps what is used unless another is faster by the margin', () => {
     expect(fastest('scalar', [measured('scalar', 1.01), measured('vec4', 1)], 0.02)).toBe('scalar');
     expect(fastest('scalar', [measured('scalar', 1.03), measured('vec4', 1)], 0.02)).toBe('vec4');

@@ -86,6 +86,8 @@ export const contract: Contract<SdpaMergeGateShape> = {
     served('awkward', 5, 65, 75),
     served('awkward', 3, 7, 33),
     served('four chunks', 3, 7, 160),
+    // Their weights pass through workgroup memory 64 at a time.
+    served('70 chunks', 2, 5, 2265, ['spread']),
     served('tiny', 4, 64, 40),
     served('2B', 8, 256, 320),
     served('long', 2, 64, 7168, ['spread', 'stress']),

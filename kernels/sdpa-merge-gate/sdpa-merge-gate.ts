@@ -44,7 +44,7 @@ export const sdpaMergeGate: Kernel<SdpaMergeGateShape> = {
       params: packParams(PARAMS, { heads, headDim, context, chunks: Math.ceil(context / CHUNK_KEYS) }),
       workgroups: [Math.ceil(headDim / LANES), heads, 1],
       workgroupSize: [LANES, 1, 1],
-      workgroupBytes: 0,
+      workgroupBytes: 3 * LANES * 4,
     };
   },
 };
