@@ -41,6 +41,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let scale = norm_scale(squared, params.k, params.eps, lane);
   for (var b = 0u; b < params.blocks; b++) {
     let after = first + HALF * OUTPUTS;
+    var next = held;
     var sums = vec4<f32>();
     for (var stage = 0u; stage < STAGES; stage++) {
       // A row of one stage stays where it is for all blocks, and needs no barrier again.
@@ -54,16 +55,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         weight = share_of_norm(params.k, then, lane);
       }
       // What comes next, of this block or the next one, is on its way while products are made.
-      var next = held;
       if (then > 0u || b + 1u < params.blocks) {
         next = hold(select(first, after, then == 0u), end, lane % TEAM, then, slices);
       }
       sums = add_stage(sums, held, first, lane % TEAM, stage, slices);
-      held = next;
       if (then > 0u) {
+        held = next;
         workgroupBarrier();
       }
     }
+    held = next;
     first = after;
     gather_lanes(sums, lane);
     let output = base + b * HALF * OUTPUTS + lane;

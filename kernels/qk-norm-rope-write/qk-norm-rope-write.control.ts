@@ -5,17 +5,17 @@ export const controls: readonly Control[] = [
   {
     name: 'gate taken for the query',
     gate: 3,
-    find: '  var source = group.x * 2u * params.headDim;',
-    replace: '  var source = (group.x * 2u + 1u) * params.headDim;',
+    find: '  var source = group.x * 2u * HEAD_DIM;',
+    replace: '  var source = (group.x * 2u + 1u) * HEAD_DIM;',
   },
-  { name: 'keys weighed like queries', gate: 3, find: '    weights = params.headDim;', replace: '    weights = 0u;' },
+  { name: 'keys weighed like queries', gate: 3, find: '    weights = HEAD_DIM;', replace: '    weights = 0u;' },
   { name: 'value taken from the keys', gate: 3, find: '= x[params.vOffset + head', replace: '= x[params.kOffset + head' },
   { name: 'last level of the tree dropped', gate: 3, find: '    if (lane < apart) {', replace: '    if (lane < apart && apart > 1u) {' },
   {
     name: 'eps outside the root',
     gate: 3,
-    find: 'inverseSqrt(sums[0] / f32(params.headDim) + params.eps)',
-    replace: 'inverseSqrt(sums[0] / f32(params.headDim)) + params.eps',
+    find: 'inverseSqrt(sums[0] / f32(HEAD_DIM) + params.eps)',
+    replace: 'inverseSqrt(sums[0] / f32(HEAD_DIM)) + params.eps',
   },
   { name: 'turned the other way', gate: 3, find: '-(turning[i + half] *', replace: '(turning[i + half] *' },
   { name: 'neighbours paired', gate: 3, find: 'turning[i - half] * table[angle + i]', replace: 'turning[i - 1u] * table[angle + i]' },
@@ -29,8 +29,8 @@ export const controls: readonly Control[] = [
   {
     name: 'last query element not written',
     gate: 2,
-    find: '      q[group.x * params.headDim + i] = made;',
-    replace: '      if (i + 1u < params.headDim) { q[group.x * params.headDim + i] = made; }',
+    find: '      q[group.x * HEAD_DIM + i] = made;',
+    replace: '      if (i + 1u < HEAD_DIM) { q[group.x * HEAD_DIM + i] = made; }',
   },
   { name: 'squares kept in fp16', gate: 4, find: '    sum = fma(value, value, sum);', replace: '    sum = quantizeToF16(sum + value * value);' },
 ];

@@ -17,14 +17,14 @@ export type QkNormRopeWriteShape = {
   readonly eps: number;
 };
 
-const LANES = 64;
+const LANES = 256;
+/** Lanes that add squares. */
+const SUMMING = 64;
 const MAX_ROTARY = 512;
 
 const PARAMS: readonly ParamSpec[] = [
   { name: 'heads', type: 'u32' },
   { name: 'kvHeads', type: 'u32' },
-  { name: 'headDim', type: 'u32' },
-  { name: 'rotary', type: 'u32' },
   { name: 'context', type: 'u32' },
   { name: 'kOffset', type: 'u32' },
   { name: 'vOffset', type: 'u32' },
@@ -71,11 +71,11 @@ export const qkNormRopeWrite: Kernel<QkNormRopeWriteShape> = {
       kernel: 'qk-norm-rope-write',
       variant,
       entryPoint: 'main',
-      constants: {},
-      params: packParams(PARAMS, { heads, kvHeads, headDim, rotary, context, kOffset, vOffset, eps }),
+      constants: { HEAD_DIM: headDim, ROTARY: rotary },
+      params: packParams(PARAMS, { heads, kvHeads, context, kOffset, vOffset, eps }),
       workgroups: [heads + 2 * kvHeads, 1, 1],
       workgroupSize: [LANES, 1, 1],
-      workgroupBytes: 4 * (LANES + MAX_ROTARY),
+      workgroupBytes: 4 * (SUMMING + MAX_ROTARY),
     };
   },
 };

@@ -6,8 +6,6 @@
 struct Params {
   heads: u32,
   kvHeads: u32,
-  headDim: u32,
-  rotary: u32,
   context: u32,
   kOffset: u32,
   vOffset: u32,
@@ -23,69 +21,75 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> vCache: array<f32>;
 @group(0) @binding(7) var<uniform> params: Params;
 
-const LANES = 64u;
+// Known to the compiler: loops of unknown length waited for each of their loads in turn.
+override HEAD_DIM: u32;
+override ROTARY: u32;
+const LANES = 256u; // an element each, as a lane that stores one may load no other meanwhile
+const SUMMING = 64u; // of them add squares
 const MOST_ROTARY = 512u;
-var<workgroup> sums: array<f32, LANES>;
+var<workgroup> sums: array<f32, SUMMING>;
 var<workgroup> turning: array<f32, MOST_ROTARY>;
 
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let at = position[0];
-  let cached = at * params.kvHeads * params.headDim;
+  let cached = at * params.kvHeads * HEAD_DIM;
   let isKey = group.x >= params.heads;
   if (group.x >= params.heads + params.kvHeads) {
     let head = group.x - params.heads - params.kvHeads;
-    for (var i = lane; i < params.headDim; i += LANES) {
+    for (var i = lane; i < HEAD_DIM; i += LANES) {
       if (at < params.context) {
-        vCache[cached + head * params.headDim + i] = x[params.vOffset + head * params.headDim + i];
+        vCache[cached + head * HEAD_DIM + i] = x[params.vOffset + head * HEAD_DIM + i];
       }
     }
     return;
   }
-  var source = group.x * 2u * params.headDim;
+  var source = group.x * 2u * HEAD_DIM;
   var weights = 0u;
   if (isKey) {
-    source = params.kOffset + (group.x - params.heads) * params.headDim;
-    weights = params.headDim;
+    source = params.kOffset + (group.x - params.heads) * HEAD_DIM;
+    weights = HEAD_DIM;
   }
 
   var sum = 0.0;
-  for (var i = lane; i < params.headDim; i += LANES) {
-    let value = x[source + i];
-    sum = fma(value, value, sum);
+  if (lane < SUMMING) {
+    for (var i = lane; i < HEAD_DIM; i += SUMMING) {
+      let value = x[source + i];
+      sum = fma(value, value, sum);
+    }
+    sums[lane] = sum;
   }
-  sums[lane] = sum;
   workgroupBarrier();
-  for (var apart = LANES / 2u; apart > 0u; apart /= 2u) {
+  for (var apart = SUMMING / 2u; apart > 0u; apart /= 2u) {
     if (lane < apart) {
       sums[lane] += sums[lane + apart];
     }
     workgroupBarrier();
   }
 
-  let factor = inverseSqrt(sums[0] / f32(params.headDim) + params.eps);
-  for (var i = lane; i < params.rotary; i += LANES) {
+  let factor = inverseSqrt(sums[0] / f32(HEAD_DIM) + params.eps);
+  for (var i = lane; i < ROTARY; i += LANES) {
     turning[i] = x[source + i] * factor * weight[weights + i];
   }
   workgroupBarrier();
 
-  let half = params.rotary / 2u;
-  let angle = at * params.rotary;
-  for (var i = lane; i < params.headDim; i += LANES) {
+  let half = ROTARY / 2u;
+  let angle = at * ROTARY;
+  for (var i = lane; i < HEAD_DIM; i += LANES) {
     var made = 0.0;
     if (at < params.context) {
       if (i < half) {
         made = fma(turning[i], table[angle + i], -(turning[i + half] * table[angle + half + i]));
-      } else if (i < params.rotary) {
+      } else if (i < ROTARY) {
         made = fma(turning[i], table[angle + i - half], turning[i - half] * table[angle + i]);
       } else {
         made = x[source + i] * factor * weight[weights + i];
       }
     }
     if (!isKey) {
-      q[group.x * params.headDim + i] = made;
+      q[group.x * HEAD_DIM + i] = made;
     } else if (at < params.context) {
-      kCache[cached + (group.x - params.heads) * params.headDim + i] = made;
+      kCache[cached + (group.x - params.heads) * HEAD_DIM + i] = made;
     }
   }
 }

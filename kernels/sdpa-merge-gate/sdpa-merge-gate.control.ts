@@ -8,13 +8,13 @@ export const controls: readonly Control[] = [
   {
     name: 'first chunk unshrunk',
     gate: 3,
-    find: '      weights[lane] = exp(stats[own] - top);',
-    replace: '      weights[lane] = select(exp(stats[own] - top), 1.0, c + lane == 0u);',
+    find: '      weights[lane] = select(0.0, exp(stats[own] - top), c + lane < chunks);',
+    replace: '      weights[lane] = select(0.0, select(exp(stats[own] - top), 1.0, c + lane == 0u), c + lane < chunks);',
   },
   { name: 'query taken for the gate', gate: 3, find: 'params.headDim + params.headDim + element];', replace: 'params.headDim + element];' },
   { name: 'weights of the first 64 chunks for all', gate: 3, find: '    if (c % LANES == 0u) {', replace: '    if (c == 0u) {' },
   { name: 'fourth chunk of eight dropped', gate: 3, find: 'both = merged(both, c + 3u, chunks, now.near.w);', replace: '' },
-  { name: 'last chunk added twice', gate: 3, find: '  if (c >= chunks) {', replace: '  if (c >= chunks + 1u) {' },
+  { name: 'last chunk added twice', gate: 3, find: '  for (var c = 0u; c < chunks; c += 8u) {', replace: '  for (var c = 0u; c < chunks; c += 7u) {' },
   {
     name: 'last element not written',
     gate: 2,
@@ -24,7 +24,7 @@ export const controls: readonly Control[] = [
   {
     name: 'numerator kept in fp16',
     gate: 4,
-    find: '  return fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], value), both);',
-    replace: '  return quantizeToF16(fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], value), both));',
+    find: '  return fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], select(0.0, value, c < chunks)), both);',
+    replace: '  return quantizeToF16(fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], select(0.0, value, c < chunks)), both));',
   },
 ];

@@ -19,7 +19,7 @@ const KEYS = 32u;
 const LANES = 64u;
 
 var<workgroup> tops: array<f32, LANES>;
-// e_c and l_c of up to LANES chunks at a time.
+// e_c and l_c of LANES chunks at a time; 0 past the last.
 var<workgroup> weights: array<f32, LANES>;
 var<workgroup> lengths: array<f32, LANES>;
 
@@ -46,12 +46,9 @@ fn eight_sums(first: u32, c: u32, last: u32, element: u32) -> Eight {
   );
 }
 
-// Adds chunk c, whose sum is `value`, to the denominator and the numerator.
+// Adds chunk c, whose sum is `value`, to the denominator and the numerator; past the last chunk 0 by no weight, and no branch between loads.
 fn merged(both: vec2<f32>, c: u32, chunks: u32, value: f32) -> vec2<f32> {
-  if (c >= chunks) {
-    return both;
-  }
-  return fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], value), both);
+  return fma(vec2<f32>(weights[c % LANES]), vec2<f32>(lengths[c % LANES], select(0.0, value, c < chunks)), both);
 }
 
 @compute @workgroup_size(64)
@@ -70,18 +67,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   tops[lane] = top;
   workgroupBarrier();
-  for (var i = 0u; i < min(chunks, LANES); i++) {
+  // Lanes past the chunks hold the first one's, so that the loop is of known length.
+  for (var i = 0u; i < LANES; i++) {
     top = max(top, tops[i]);
   }
   var both = vec2<f32>();
   for (var c = 0u; c < chunks; c += 8u) {
     if (c % LANES == 0u) {
-      if (c > 0u) {
-        workgroupBarrier();
-      }
       let own = (first + min(c + lane, last)) * 2u;
-      weights[lane] = exp(stats[own] - top);
-      lengths[lane] = stats[own + 1u];
+      workgroupBarrier();
+      weights[lane] = select(0.0, exp(stats[own] - top), c + lane < chunks);
+      lengths[lane] = select(0.0, stats[own + 1u], c + lane < chunks);
       workgroupBarrier();
     }
     let now = next;
