@@ -28,6 +28,7 @@ const BESIDES: Readonly<Record<string, readonly ContractShape[]>> = {
   'qmm-q4-add': [shape('two stages', { n: 1, k: 2112 })],
   'norm-qmm-q4': [shape('two stages', { n: 1, k: 2112, eps: 1e-6 }), shape('two blocks', { n: 4097, k: 64, eps: 1e-6 })],
   'norm-gate-up-q4': [shape('two stages', { n: 1, k: 2112, upRow: 1, eps: 1e-6 }), shape('two blocks', { n: 2049, k: 64, upRow: 2049, eps: 1e-6 })],
+  'sdpa-merge-gate': [shape('weights twice', { heads: 1, headDim: 1, context: 2145 })],
   // Answers of more than 64 values pass from lane to lane.
   'gdn-step': [shape('wide values', { kHeads: 1, vHeads: 1, dk: 32, dv: 65, taps: 2, width: 196, zOffset: 129, aOffset: 194, bOffset: 195, eps: 1e-6 })],
   'gdn-prefill-chunked': [shape('two chunks', { rows: 18, kHeads: 1, vHeads: 1, dk: 8, dv: 8, vStride: 8, vOffset: 0 })],
