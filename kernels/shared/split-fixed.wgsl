@@ -16,11 +16,15 @@ fn digits(v: vec4<u32>) -> vec3<u32> {
   return vec3<u32>((outer_low >> 16u) | (outer_high & 0xffff0000u), (inner_low & 0xffffu) | (inner_high << 16u), (outer_low & 0xffffu) | (outer_high << 16u)) ^ vec3<u32>(0x80808080u);
 }
 
-fn stage_fixed(share: Share, lane: u32) {
+// k, which is below 2^31, keeps from the compiler that elements may be products: Mesa would add one to another in a single rounding, and the
+// chain, which has them from memory, in two.
+fn stage_fixed(share: Share, lane: u32, k: u32) {
+  let bits_a = bitcast<vec4<u32>>(share.a) | vec4<u32>(k >> 31u);
+  let bits_b = bitcast<vec4<u32>>(share.b) | vec4<u32>(k >> 31u);
   let slice = lane / 4u;
   let word = lane % 4u;
   // Bits of floats without their signs are ordered as they are, infinities and NaN above.
-  let sizes = max(bitcast<vec4<u32>>(share.a) & vec4<u32>(0x7fffffffu), bitcast<vec4<u32>>(share.b) & vec4<u32>(0x7fffffffu));
+  let sizes = max(bits_a & vec4<u32>(0x7fffffffu), bits_b & vec4<u32>(0x7fffffffu));
   // The largest of each eight goes through the memory of the lanes' sums, which nobody needs between a barrier after the last were read and
   // the next ones.
   lane_sums[slice / 8u][slice % 8u][word] = bitcast<f32>(max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
@@ -38,7 +42,7 @@ fn stage_fixed(share: Share, lane: u32) {
   let b = bitcast<vec4<u32>>(fma(share.b, vec4<f32>(scale), vec4<f32>(12582912.0))) + vec4<u32>(0xb5408080u);
   let even = digits(vec4<u32>(a.x, a.z, b.x, b.z));
   let odd = digits(vec4<u32>(a.y, a.w, b.y, b.w));
-  let columns = share.a + share.b;
+  let columns = bitcast<vec4<f32>>(bits_a) + bitcast<vec4<f32>>(bits_b);
   staged[slice][word * 2u] = vec4<u32>(even, odd.x);
   staged[slice][word * 2u + 1u] = vec4<u32>(odd.yz, unit, bitcast<u32>(select(0.0, (columns.x + columns.y) + (columns.z + columns.w), finite)));
 }

@@ -37,7 +37,7 @@ fn share_of_x(base: u32, k: u32, stage: u32, lane: u32) -> Share {
 
 fn stage_share(share: Share, lane: u32, k: u32) {
   if (FIXED == 1u) {
-    stage_fixed(share, lane);
+    stage_fixed(share, lane, k);
   } else {
     stage_floats(share, lane, k);
   }
