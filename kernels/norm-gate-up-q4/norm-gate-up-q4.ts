@@ -13,7 +13,7 @@ const PARAMS: readonly ParamSpec[] = [
   { name: 'eps', type: 'f32' },
 ];
 
-/** The first half of the MLP of one row: the bits of rms-norm, two qmm-q4/split and silu-mul. */
+/** The first half of the MLP of one row: the bits of rms-norm, two qmm-q4 of its family and silu-mul. */
 export const normGateUpQ4: Kernel<NormGateUpQ4Shape> = {
   name: 'norm-gate-up-q4',
   group: 'fused',

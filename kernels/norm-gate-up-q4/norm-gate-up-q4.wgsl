@@ -1,5 +1,5 @@
 // out[col] = silu(g[col]) * u[col] with g and u the products of the normed row with rows col and upRow + col of w: the first half of the
-// MLP of one row in one launch. Norm, products and silu are rms-norm's, qmm-q4/split's and silu-mul's, operation by operation, so
+// MLP of one row in one launch. Norm, products and silu are those of rms-norm, qmm-q4 of its family and silu-mul, operation by operation, so
 // that their chain gives the same bits (shared/norm-stage.wgsl, shared/split-k.wgsl).
 // A team makes OUTPUTS rows of one half of w: the first half of the teams those of gate, the second those of up, and the lane that writes has both.
 

@@ -12,7 +12,7 @@ const PARAMS: readonly ParamSpec[] = [
   { name: 'eps', type: 'f32' },
 ];
 
-/** RMS norm of one row, then its 4-bit product: the bits of rms-norm and qmm-q4/split. Layouts as in qmm-q4. */
+/** RMS norm of one row, then its 4-bit product: the bits of rms-norm and qmm-q4 of its family. Layouts as in qmm-q4. */
 export const normQmmQ4: Kernel<NormQmmQ4Shape> = {
   name: 'norm-qmm-q4',
   group: 'fused',

@@ -1,6 +1,6 @@
 // y[col] = sum over i of n[i] * w[col, i] with n = x / sqrt(mean of x^2 + eps) * norm: rms-norm and a 4-bit product of one row in one
 // launch. Every workgroup norms the row again: it is in the cache, and waiting for weights takes longer (shared/norm-stage.wgsl). The
-// product is family split-k's (shared/split-k.wgsl), so that the chain of rms-norm and qmm-q4/split gives the same bits. A workgroup makes `blocks` blocks of outputs, one after the other, of a row normed once.
+// product is that of shared/split-k.wgsl, so that the chain of rms-norm and qmm-q4 of its family gives the same bits. A workgroup makes `blocks` blocks of outputs, one after the other, of a row normed once.
 
 struct Params {
   n: u32,

@@ -10,7 +10,7 @@ const PARAMS: readonly ParamSpec[] = [
   { name: 'k', type: 'u32' },
 ];
 
-/** 4-bit product of one row added to the residual: the bits of qmm-q4/split and residual-add. Layouts as in qmm-q4. */
+/** 4-bit product of one row added to the residual: the bits of qmm-q4 of its family and residual-add. Layouts as in qmm-q4. */
 export const qmmQ4Add: Kernel<QmmQ4AddShape> = {
   name: 'qmm-q4-add',
   group: 'fused',

@@ -1,5 +1,5 @@
 // out[col] = residual[col] + sum over i of x[i] * w[col, i]: a 4-bit product of one row and the residual addition in one launch. The
-// product is family split-k's (shared/split-k.wgsl), so that the chain of qmm-q4/split and residual-add gives the same bits.
+// product is that of shared/split-k.wgsl, so that the chain of qmm-q4 of its family and residual-add gives the same bits.
 
 struct Params {
   n: u32,

@@ -9,10 +9,10 @@ interface Variant {
   readonly entryPoint: string;
   readonly rows: number;
   readonly columns: number;
-  /** Lanes and bytes of workgroup memory of a workgroup; absent: 64 and none, or those of family split-k. */
+  /** Lanes and bytes of workgroup memory of a workgroup; absent: 64 and none, or those of `split`. */
   readonly lanes?: number;
   readonly bytes?: number;
-  /** Family split-k. Absent: family serial-k, a lane an output. */
+  /** Families split-k and fixed. Absent: family serial-k, a lane an output. */
   readonly split?: SplitVariant;
 }
 

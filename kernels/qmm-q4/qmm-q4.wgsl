@@ -240,7 +240,7 @@ fn tile_32(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gri
   }
 }
 
-// Family split-k: see shared/split-k.wgsl.
+// Families split-k and fixed: see shared/split-k.wgsl.
 @compute @workgroup_size(256)
 fn split(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let blocks = (params.n + TEAMS * OUTPUTS - 1u) / (TEAMS * OUTPUTS);

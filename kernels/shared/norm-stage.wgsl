@@ -1,4 +1,4 @@
-// RMS norm of one row of k elements on the way into workgroup memory, for products of family split-k. Reads x_vec4 and norm_vec4.
+// RMS norm of one row of k elements on the way into workgroup memory, for products of split-k.wgsl. Reads x_vec4 and norm_vec4.
 // Every operation is rms-norm's, in its order, so that the chain of the two gives the same bits: lane l of 256 adds the squares of
 // vectors l, l + 256, … of four elements; sixteen lanes add sixteen neighbours each, in rising order; every lane adds the sixteen.
 
