@@ -9,6 +9,9 @@ import { runCommand } from '../session.ts';
 import { hostCost, type HostCost } from './host-cost.ts';
 import { batched, resident, vectorised, type Ratio } from './ratios.ts';
 
+/** A token in fused kernels, as one decodes that is to be fast; `--set` overrides. */
+const FUSED = ['fusion=on'];
+
 interface LocalOptions {
   readonly json?: boolean;
   readonly adapter?: string;
@@ -44,13 +47,18 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--json', 'print one JSON object instead of prose')
     .option('--adapter <name>', 'part of the adapter’s name, any case')
     .option('--config <name>', 'the config whose token is counted: tiny, 2b, 2b-slice or awkward', '2b')
-    .option('--set <key=value>', 'a setting of decode, repeatable', (value: string, before: readonly string[]) => [...before, value], [])
+    .option(
+      '--set <key=value>',
+      `a setting of decode, repeatable, over ${FUSED.join(', ')}`,
+      (value: string, before: readonly string[]) => [...before, value],
+      [],
+    )
     .parse([...argv], { from: 'user' })
     .opts<LocalOptions>();
   return runCommand(
     'bench',
     {},
-    () => parseSettings(options.set),
+    () => parseSettings([...FUSED, ...options.set]),
     async ({ settings }) => {
       // First, since it may run all of this in a second process that has a driver.
       const gpu = await openGpuAnywhere({ adapter: options.adapter, allowSoftware: true });

@@ -7,6 +7,7 @@ const report = z.object({
   model: z.literal('tiny'),
   hostMsPerToken: z.number().positive(),
   dispatchesPerToken: z.int().positive(),
+  dispatches: z.record(z.string(), z.number()),
   submitsPerToken: z.literal(1),
   bytesReadPerToken: z.literal(4),
   adapter: z.string().min(1),
@@ -22,5 +23,6 @@ it('prints one JSON object with the counts of a token and three ratios', async (
     );
   });
   const found = report.parse(JSON.parse(stdout));
+  expect(found.dispatches).toHaveProperty('gdn-step');
   for (const { withoutMs, withMs, ratio } of found.ratios) expect(ratio).toBeCloseTo(withoutMs / withMs, 6);
 });
